@@ -1,0 +1,95 @@
+//! The backward walk: from the result to the leaves, each node once, newest first.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::hash_map::{Entry, HashMap};
+use std::sync::Arc;
+
+use crate::Tensor;
+use crate::autograd::mode::no_grad;
+use crate::autograd::node::Node;
+use crate::error::misuse;
+
+/// Computes the gradients of every leaf that `root` depends on and adds them to what is there.
+///
+/// `dy` is the gradient of `root` itself: one if `root` is a single number and none is given.
+/// Saved tensors are freed as the walk passes them unless `retain_graph`.
+///
+/// # Panics
+/// If `root` requires no gradient, if it has more than one element and no `dy` is given, or if
+/// `dy` has another shape.
+#[track_caller]
+pub fn backward(root: &Tensor, dy: Option<&Tensor>, retain_graph: bool) {
+    let Some(node) = root.node() else {
+        let message = "the tensor does not depend on anything that requires a gradient; call \
+                       requires_grad_(true) on a leaf before the computation";
+        misuse("backward", &[&root.brief()], message.to_string())
+    };
+    let dy = match dy {
+        None if root.numel() == 1 => Tensor::ones(root.shape()),
+        None => {
+            let message = "a gradient can be started without dy only from a single number; sum \
+                           the tensor, or pass dy to backward_with";
+            misuse("backward", &[&root.brief()], message.to_string())
+        }
+        Some(dy) if dy.shape() != root.shape() => {
+            let message = "dy must have the shape of the tensor whose gradient it is";
+            misuse("backward", &[&root.brief(), &dy.brief()], message.to_string())
+        }
+        Some(dy) => dy.detach(),
+    };
+    no_grad(|| walk(node, dy, retain_graph));
+}
+
+/// A node's input is always older than the node. So when the newest of the nodes that wait is
+/// taken, all nodes that could still add to its gradient have been, and it is complete.
+fn walk(root: Arc<Node>, dy: Tensor, retain_graph: bool) {
+    let mut gradients = HashMap::from([(root.id(), dy)]);
+    let mut waiting = BinaryHeap::from([ByAge(root)]);
+    while let Some(ByAge(node)) = waiting.pop() {
+        let dy = gradients.remove(&node.id()).expect("a node waits only once it has a gradient");
+        if node.is_leaf() {
+            node.accumulate(dy);
+            continue;
+        }
+        let inputs = node.backward(&dy);
+        if !retain_graph {
+            node.release();
+        }
+        for (edge, dx) in node.edges().iter().zip(inputs) {
+            let (Some(edge), Some(dx)) = (edge, dx) else {
+                continue;
+            };
+            match gradients.entry(edge.id()) {
+                Entry::Occupied(mut sum) => *sum.get_mut() = sum.get().add(&dx),
+                Entry::Vacant(first) => {
+                    first.insert(dx);
+                    waiting.push(ByAge(edge.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// Orders nodes by age, so that the heap gives the newest first.
+struct ByAge(Arc<Node>);
+
+impl Ord for ByAge {
+    fn cmp(&self, other: &ByAge) -> Ordering {
+        self.0.id().cmp(&other.0.id())
+    }
+}
+
+impl PartialOrd for ByAge {
+    fn partial_cmp(&self, other: &ByAge) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByAge {
+    fn eq(&self, other: &ByAge) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for ByAge {}

@@ -1,0 +1,97 @@
+//! The context of one recorded operation: which gradients will be asked for, and what is saved.
+
+use crate::Tensor;
+use crate::error::misuse;
+use crate::memory::Role;
+
+/// What an operation's forward pass hands to its backward pass.
+pub struct Ctx {
+    op: &'static str,
+    needs: Vec<bool>,
+    saved: Vec<Option<Saved>>,
+}
+
+/// A saved tensor and the version its numbers had then.
+struct Saved {
+    tensor: Tensor,
+    version: u64,
+}
+
+impl Ctx {
+    /// A context for an operation whose inputs need a gradient where `needs` is true. If none
+    /// does, nothing is recorded and [`save`](Ctx::save) keeps nothing.
+    pub(super) fn new(op: &'static str, needs: &[bool]) -> Ctx {
+        Ctx { op, needs: needs.to_vec(), saved: Vec::new() }
+    }
+
+    /// The name of the operation.
+    pub(super) fn op(&self) -> &'static str {
+        self.op
+    }
+
+    /// Whether a gradient with respect to input `i` will be asked for.
+    pub fn needs(&self, i: usize) -> bool {
+        self.needs.get(i).is_some_and(|&needs| needs)
+    }
+
+    /// Keeps a tensor for the backward pass, in the next slot. No number is copied: the graph
+    /// holds the storage, and whoever changes it in place will be found out.
+    ///
+    /// # Panics
+    /// If the tensor was made in inference mode.
+    pub fn save(&mut self, tensor: &Tensor) {
+        self.save_if(true, tensor);
+    }
+
+    /// As [`save`](Ctx::save) if `needed`; else the slot stays empty.
+    ///
+    /// # Panics
+    /// If the tensor was made in inference mode.
+    pub fn save_if(&mut self, needed: bool, tensor: &Tensor) {
+        if !needed || !self.needs.contains(&true) {
+            self.saved.push(None);
+            return;
+        }
+        if tensor.is_inference() {
+            let message = "inference tensors cannot be saved for backward; make a copy of it \
+                           outside inference mode, or use no_grad instead";
+            misuse(self.op, &[&tensor.brief()], message.to_string());
+        }
+        if tensor.storage().role() == Role::Other {
+            tensor.storage().set_role(Role::Activation);
+        }
+        let version = tensor.storage().version();
+        self.saved.push(Some(Saved { tensor: tensor.clone(), version }));
+    }
+
+    /// The tensor in slot `i`, in the order of the calls of [`save`](Ctx::save).
+    ///
+    /// # Panics
+    /// If nothing was kept there, or if the numbers were changed in place since.
+    pub fn saved(&self, i: usize) -> Tensor {
+        let Some(Some(Saved { tensor, version })) = self.saved.get(i) else {
+            let message = format!("nothing was saved in slot {i}; `save` it in the forward pass");
+            misuse(self.op, &[], message)
+        };
+        let now = tensor.storage().version();
+        if now != *version {
+            let message = format!(
+                "the tensor that {} saved in slot {i} for its backward pass was changed in place \
+                 since: it is at version {now}, saved at version {version}; change a copy instead",
+                self.op
+            );
+            misuse(self.op, &[&tensor.brief()], message);
+        }
+        tensor.clone()
+    }
+
+    /// The saved tensors, without the empty slots.
+    pub(super) fn tensors(&self) -> impl Iterator<Item = &Tensor> {
+        self.saved.iter().flatten().map(|saved| &saved.tensor)
+    }
+
+    /// Whether this very tensor is among the saved ones.
+    pub(super) fn has_saved(&self, tensor: &Tensor) -> bool {
+        self.tensors().any(|saved| saved.is_same(tensor))
+    }
+}

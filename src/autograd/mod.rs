@@ -1,0 +1,22 @@
+//! Autograd: records what was computed, and walks the record backwards for gradients.
+//!
+//! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
+//! `backward.rs` the walk, `mode.rs` the switches that stop the recording, `graph.rs` a picture of
+//! what is recorded and what it holds in memory, `gradcheck.rs` the judge. No file here names an
+//! operation.
+
+mod backward;
+mod ctx;
+mod gradcheck;
+mod graph;
+mod mode;
+mod node;
+mod op;
+
+pub use backward::backward;
+pub use ctx::Ctx;
+pub use gradcheck::{GradcheckError, gradcheck};
+pub use graph::{Graph, GraphNode, SavedTensor};
+pub use mode::{inference_mode, is_grad_enabled, is_inference_mode, no_grad};
+pub use node::Node;
+pub use op::{Op, apply};

@@ -1,0 +1,54 @@
+//! The switches that stop the recording, for the current thread.
+
+use std::cell::Cell;
+
+/// Whether operations are recorded, and if not, whether they ever could be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Record,
+    NoGrad,
+    Inference,
+}
+
+thread_local! {
+    static MODE: Cell<Mode> = const { Cell::new(Mode::Record) };
+}
+
+/// Whether operations are recorded on this thread.
+pub fn is_grad_enabled() -> bool {
+    MODE.get() == Mode::Record
+}
+
+/// Whether tensors made now are barred from every graph.
+pub fn is_inference_mode() -> bool {
+    MODE.get() == Mode::Inference
+}
+
+/// Runs `f` without recording. Its tensors require no gradient, but may be used in a graph later.
+///
+/// It does not switch dropout off: that is what a module's evaluation mode is for.
+pub fn no_grad<T>(f: impl FnOnce() -> T) -> T {
+    // Inside inference mode the stricter promise stays.
+    let mode = if is_inference_mode() { Mode::Inference } else { Mode::NoGrad };
+    with_mode(mode, f)
+}
+
+/// Runs `f` without recording, and bars its tensors from every graph for good. In return the
+/// engine never has to watch them for changes.
+pub fn inference_mode<T>(f: impl FnOnce() -> T) -> T {
+    with_mode(Mode::Inference, f)
+}
+
+/// Sets the mode back even if `f` panics.
+struct Restore(Mode);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        MODE.set(self.0);
+    }
+}
+
+fn with_mode<T>(mode: Mode, f: impl FnOnce() -> T) -> T {
+    let _restore = Restore(MODE.replace(mode));
+    f()
+}

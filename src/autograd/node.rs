@@ -1,0 +1,201 @@
+//! Nodes of the graph: what one operation, or one leaf, leaves behind for the backward pass.
+//!
+//! A node holds edges to the nodes of its inputs, not the inputs: an input's memory lives on only
+//! if it was saved. Ids count up as nodes are made, so an input's node is always older than the
+//! node of what was computed from it; the walk in `backward.rs` relies on that.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::Tensor;
+use crate::autograd::ctx::Ctx;
+use crate::autograd::mode::no_grad;
+use crate::autograd::op::AnyOp;
+use crate::error::misuse;
+use crate::memory::Role;
+use crate::shape::Dims;
+
+/// A recorded operation, or the place where a leaf's gradient is collected.
+pub struct Node {
+    id: u64,
+    name: &'static str,
+    shape: Dims,
+    edges: Vec<Option<Arc<Node>>>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// The context is gone once a backward pass has used it.
+    Op {
+        op: Box<dyn AnyOp>,
+        ctx: Mutex<Option<Arc<Ctx>>>,
+    },
+    Leaf {
+        grad: Mutex<Option<Tensor>>,
+    },
+}
+
+impl Node {
+    /// The node of a leaf of shape `shape`.
+    pub(crate) fn leaf(shape: &[usize]) -> Arc<Node> {
+        Node::new("leaf", shape, Vec::new(), Kind::Leaf { grad: Mutex::new(None) })
+    }
+
+    /// The node of an operation whose result has the shape `shape`.
+    pub(super) fn of_op(
+        op: Box<dyn AnyOp>,
+        ctx: Ctx,
+        edges: Vec<Option<Arc<Node>>>,
+        shape: &[usize],
+    ) -> Arc<Node> {
+        let name = ctx.op();
+        Node::new(name, shape, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
+    }
+
+    fn new(
+        name: &'static str,
+        shape: &[usize],
+        edges: Vec<Option<Arc<Node>>>,
+        kind: Kind,
+    ) -> Arc<Node> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Node { id, name, shape: Dims::new(shape), edges, kind })
+    }
+
+    /// A number that grows as nodes are made.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The operation's name, or "leaf".
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The shape of what the operation computed, and so of the gradient that comes in.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The nodes of the inputs, in order; `None` for an input that requires no gradient.
+    pub fn edges(&self) -> &[Option<Arc<Node>>] {
+        &self.edges
+    }
+
+    /// Whether this is where a leaf's gradient is collected.
+    pub fn is_leaf(&self) -> bool {
+        matches!(self.kind, Kind::Leaf { .. })
+    }
+
+    /// The operation's backward pass: the gradients of its inputs, in the order of the edges.
+    /// A leaf has none.
+    ///
+    /// # Panics
+    /// If a gradient does not have the shape of its input, if a saved tensor was changed since, or
+    /// if the saved tensors are gone.
+    pub fn backward(&self, dy: &Tensor) -> Vec<Option<Tensor>> {
+        let Kind::Op { op, .. } = &self.kind else {
+            return Vec::new();
+        };
+        let Some(ctx) = self.context() else {
+            let message = "a backward pass has been through this node and freed what it saved; \
+                           call backward_retain_graph the first time if you need a second";
+            misuse(self.name, &[&dy.brief()], message.to_string())
+        };
+        let gradients = no_grad(|| op.backward(&ctx, dy));
+        for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
+            if let (Some(edge), Some(dx)) = (edge, dx) {
+                self.check_shape(i, edge.shape(), dx);
+            }
+        }
+        gradients
+    }
+
+    fn check_shape(&self, i: usize, want: &[usize], dx: &Tensor) {
+        if dx.shape() != want {
+            let message = format!(
+                "its backward pass returned a gradient of shape {:?} for input {i}, which has \
+                 shape {want:?}; a gradient has the shape of what it belongs to",
+                dx.shape()
+            );
+            misuse(self.name, &[&dx.brief()], message);
+        }
+    }
+
+    /// Frees the saved tensors. An operation that saved none can run its backward pass again.
+    pub fn release(&self) {
+        if let Kind::Op { ctx, .. } = &self.kind {
+            lock(ctx).take_if(|ctx| ctx.tensors().next().is_some());
+        }
+    }
+
+    /// The tensors that the operation has saved.
+    pub fn saved_tensors(&self) -> Vec<Tensor> {
+        self.context().map_or(Vec::new(), |ctx| ctx.tensors().cloned().collect())
+    }
+
+    /// Bytes of the storages that this node keeps alive, each storage once.
+    pub fn saved_bytes(&self) -> u64 {
+        let mut storages = self.saved_tensors();
+        storages.sort_by_key(|saved| Arc::as_ptr(saved.storage()));
+        storages.dedup_by_key(|saved| Arc::as_ptr(saved.storage()));
+        storages.iter().map(|saved| saved.storage().nbytes()).sum()
+    }
+
+    fn context(&self) -> Option<Arc<Ctx>> {
+        match &self.kind {
+            Kind::Op { ctx, .. } => lock(ctx).clone(),
+            Kind::Leaf { .. } => None,
+        }
+    }
+
+    /// The gradient collected so far, if this is a leaf.
+    pub(crate) fn grad(&self) -> Option<Tensor> {
+        match &self.kind {
+            Kind::Leaf { grad } => lock(grad).clone(),
+            Kind::Op { .. } => None,
+        }
+    }
+
+    /// Replaces the gradient, if this is a leaf.
+    pub(crate) fn set_grad(&self, gradient: Option<Tensor>) {
+        if let Kind::Leaf { grad } = &self.kind {
+            *lock(grad) = gradient;
+        }
+    }
+
+    /// The first gradient is stored and later ones are added to it.
+    pub(super) fn accumulate(&self, dx: Tensor) {
+        let sum = match self.grad() {
+            Some(grad) => grad.add(&dx),
+            // Stored as it is only if nobody else can see it: y = a + b hands one and the same
+            // tensor to both sides, and clipping one gradient must not clip the other.
+            None if dx.is_sole_owner() && dx.is_contiguous() => dx,
+            None => dx.copy(),
+        };
+        sum.storage().set_role(Role::Gradient);
+        self.set_grad(Some(sum));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Frees a chain of any length in a loop: left to itself, Rust would drop an edge inside the drop
+/// of the node before it, one stack frame a node.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut orphans: Vec<Arc<Node>> = self.edges.drain(..).flatten().collect();
+        // A saved tensor holds its own node. It goes while the edges above still hold that node.
+        if let Kind::Op { ctx, .. } = &self.kind {
+            lock(ctx).take();
+        }
+        while let Some(node) = orphans.pop() {
+            if let Some(mut node) = Arc::into_inner(node) {
+                orphans.extend(node.edges.drain(..).flatten());
+            }
+        }
+    }
+}

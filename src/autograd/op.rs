@@ -1,0 +1,55 @@
+//! Operations, and the one door through which they run.
+
+use crate::Tensor;
+use crate::autograd::ctx::Ctx;
+use crate::autograd::mode::{is_grad_enabled, no_grad};
+use crate::autograd::node::Node;
+
+/// An operation on `N` tensors: both passes side by side.
+///
+/// The trait is open: a type of your own becomes an operation of the engine by implementing it.
+pub trait Op<const N: usize>: Send + Sync + 'static {
+    /// PyTorch's name for it.
+    fn name(&self) -> &'static str;
+
+    /// Computes y, and saves with [`Ctx::save`] what the backward pass will ask for.
+    fn forward(&self, ctx: &mut Ctx, inputs: [&Tensor; N]) -> Tensor;
+
+    /// Given dy, the gradient of the loss with respect to y, returns the gradient with respect to
+    /// each input. `None` where there is none, or where [`Ctx::needs`] says nobody asks for it.
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; N];
+}
+
+/// Runs an operation and, if some input requires a gradient, records a node for it.
+///
+/// Operations inside `forward` are not recorded: the node stands for all of them.
+pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
+    let edges = if is_grad_enabled() { inputs.map(Tensor::node) } else { [const { None }; N] };
+    let needs = edges.each_ref().map(Option::is_some);
+    let recording = needs.contains(&true);
+    let mut ctx = Ctx::new(op.name(), &needs);
+    let y = no_grad(|| op.forward(&mut ctx, inputs));
+    if !recording {
+        return y;
+    }
+    // The node belongs to a tensor of its own. If y was also saved, the graph keeps the one
+    // without a node: a node that held itself would never be freed. And an operation that returns
+    // its input must not overwrite that input's node.
+    let shared = ctx.has_saved(&y) || inputs.iter().any(|x| x.is_same(&y));
+    let y = if shared { y.detach() } else { y };
+    y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), y.shape())));
+    y
+}
+
+/// An operation whose number of inputs only its node remembers.
+pub(super) trait AnyOp: Send + Sync {
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>>;
+}
+
+struct Erased<O, const N: usize>(O);
+
+impl<O: Op<N>, const N: usize> AnyOp for Erased<O, N> {
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>> {
+        self.0.backward(ctx, dy).into()
+    }
+}

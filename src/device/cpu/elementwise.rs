@@ -1,0 +1,109 @@
+//! Elementwise kernels: unary, binary, copies and in-place updates, row by row.
+
+use crate::device::cpu::{elements, elements_mut};
+use crate::device::{Binary, Unary, View};
+use crate::dtype::Element;
+use crate::layout::{Layout, inner_row, rows};
+use crate::storage::Storage;
+
+/// y = f(x).
+pub fn unary(f: Unary, x: View) -> Storage {
+    let buffer = x.storage.read(f.name());
+    let (values, layout) = (elements(&buffer), x.layout);
+    Storage::new(match f {
+        Unary::Neg => map(values, layout, |x: f32| -x),
+        Unary::Exp => map(values, layout, f32::exp),
+        Unary::Log => map(values, layout, f32::ln),
+        Unary::Tanh => map(values, layout, f32::tanh),
+        // Written so that NaN, for which every comparison is false, comes through.
+        Unary::Relu => map(values, layout, |x: f32| if x < 0.0 { 0.0 } else { x }),
+        Unary::Step => map(values, layout, |x: f32| if x > 0.0 { 1.0 } else { 0.0 }),
+        Unary::AddScalar(c) => map(values, layout, |x: f32| x + c),
+        Unary::MulScalar(c) => map(values, layout, |x: f32| x * c),
+    })
+}
+
+/// y = f(a, b).
+pub fn binary(f: Binary, a: View, b: View) -> Storage {
+    let (left, right) = (a.storage.read(f.name()), b.storage.read(f.name()));
+    let (left, right) = ((elements(&left), a.layout), (elements(&right), b.layout));
+    Storage::new(match f {
+        Binary::Add => zip(left, right, |a: f32, b: f32| a + b),
+        Binary::Sub => zip(left, right, |a, b| a - b),
+        Binary::Mul => zip(left, right, |a, b| a * b),
+        Binary::Div => zip(left, right, |a, b| a / b),
+        Binary::Eq => zip(left, right, |a, b| if a == b { 1.0 } else { 0.0 }),
+    })
+}
+
+/// The elements in logical order.
+pub fn copy<T: Element>(x: View) -> Storage {
+    let buffer = x.storage.read("copy");
+    Storage::new(map(elements::<T>(&buffer), x.layout, |x| x))
+}
+
+/// x += alpha · y. The same storage on both sides is read from a copy, so overlap is harmless.
+pub fn add_in_place(x: View, y: View, alpha: f32) {
+    let added = {
+        let buffer = y.storage.read("add_");
+        map(elements::<f32>(&buffer), y.layout, |y| alpha * y)
+    };
+    let mut buffer = x.storage.write("add_");
+    let values = elements_mut::<f32>(&mut buffer);
+    for (position, y) in x.layout.positions().zip(added) {
+        values[position] += y;
+    }
+}
+
+/// x = value.
+pub fn fill_in_place(x: View, value: f32) {
+    let mut buffer = x.storage.write("fill_");
+    let values = elements_mut::<f32>(&mut buffer);
+    for position in x.layout.positions() {
+        values[position] = value;
+    }
+}
+
+fn map<T: Element>(values: &[T], layout: &Layout, f: impl Fn(T) -> T + Copy) -> Vec<T> {
+    let numel = layout.shape().numel();
+    if layout.is_contiguous() {
+        return values[layout.offset()..layout.offset() + numel].iter().map(|&x| f(x)).collect();
+    }
+    let (len, step) = inner_row(layout);
+    let mut out = Vec::with_capacity(numel);
+    for [start] in rows([layout]) {
+        if step == 1 {
+            out.extend(values[start..start + len].iter().map(|&x| f(x)));
+        } else {
+            out.extend((0..len).map(|i| f(values[start + i * step])));
+        }
+    }
+    out
+}
+
+fn zip(
+    (a, a_layout): (&[f32], &Layout),
+    (b, b_layout): (&[f32], &Layout),
+    f: impl Fn(f32, f32) -> f32 + Copy,
+) -> Vec<f32> {
+    let numel = a_layout.shape().numel();
+    let mut out = Vec::with_capacity(numel);
+    let pairs = |a: &'_ [f32], b: &'_ [f32], out: &mut Vec<f32>| {
+        out.extend(a.iter().zip(b).map(|(&a, &b)| f(a, b)));
+    };
+    if a_layout.is_contiguous() && b_layout.is_contiguous() {
+        let (at, bt) = (a_layout.offset(), b_layout.offset());
+        pairs(&a[at..at + numel], &b[bt..bt + numel], &mut out);
+        return out;
+    }
+    let ((len, a_step), (_, b_step)) = (inner_row(a_layout), inner_row(b_layout));
+    for [at, bt] in rows([a_layout, b_layout]) {
+        match (a_step, b_step) {
+            (1, 1) => pairs(&a[at..at + len], &b[bt..bt + len], &mut out),
+            (1, 0) => out.extend(a[at..at + len].iter().map(|&a| f(a, b[bt]))),
+            (0, 1) => out.extend(b[bt..bt + len].iter().map(|&b| f(a[at], b))),
+            _ => out.extend((0..len).map(|i| f(a[at + i * a_step], b[bt + i * b_step]))),
+        }
+    }
+    out
+}

@@ -1,0 +1,46 @@
+//! Kernels that go by an index tensor: gather, and its transpose scatter_add.
+
+use crate::device::View;
+use crate::device::cpu::elements;
+use crate::layout::Layout;
+use crate::storage::Storage;
+
+/// `y[i, j] = x[index[i, j], j]` for `dim` 0, and so on.
+pub fn gather(x: View, dim: usize, index: View) -> Storage {
+    let buffer = x.storage.read("gather");
+    let values = elements::<f32>(&buffer);
+    let index_buffer = index.storage.read("gather");
+    let positions = indexed_positions(x.layout, dim, elements(&index_buffer), index.layout);
+    Storage::new(positions.map(|position| values[position]).collect())
+}
+
+/// A copy of x with `y[index[i, j], j] += src[i, j]` for `dim` 0, and so on.
+pub fn scatter_add(x: View, dim: usize, index: View, src: View) -> Storage {
+    let packed = Layout::contiguous(x.layout.shape());
+    let buffer = x.storage.read("scatter_add");
+    let values = elements::<f32>(&buffer);
+    let mut out: Vec<f32> = x.layout.positions().map(|position| values[position]).collect();
+    let index_buffer = index.storage.read("scatter_add");
+    let src_buffer = src.storage.read("scatter_add");
+    let added = elements::<f32>(&src_buffer);
+    let targets = indexed_positions(&packed, dim, elements(&index_buffer), index.layout);
+    for (target, source) in targets.zip(src.layout.positions()) {
+        out[target] += added[source];
+    }
+    Storage::new(out)
+}
+
+/// For each element of the index, in logical order: the position in `x` of the element at the
+/// same place, except that its place in `dim` is the index.
+fn indexed_positions<'a>(
+    x: &Layout,
+    dim: usize,
+    index: &'a [i64],
+    index_layout: &'a Layout,
+) -> impl Iterator<Item = usize> + 'a {
+    let step = x.strides()[dim];
+    // Walk x under the index's shape with a step of 0 in `dim`: there the index decides.
+    let others = x.frozen(dim, index_layout.shape());
+    let pairs = others.positions().collect::<Vec<_>>().into_iter().zip(index_layout.positions());
+    pairs.map(move |(base, at)| base + index[at] as usize * step)
+}

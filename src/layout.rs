@@ -1,0 +1,205 @@
+//! Layouts: where in a storage the element with a given index lies.
+//!
+//! Element `[i, j]` of a tensor lies at `offset + i * strides[0] + j * strides[1]`, counted in
+//! elements. Transposing, broadcasting and reshaping write new numbers here and move nothing.
+
+use crate::shape::Dims;
+
+/// Shape, strides and offset of a tensor within its storage, all counted in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    shape: Dims,
+    strides: Dims,
+    offset: usize,
+}
+
+impl Layout {
+    /// The layout of a fresh tensor: rows one after the other, the last dimension step by 1.
+    #[track_caller]
+    pub fn contiguous(shape: &[usize]) -> Layout {
+        let shape = Dims::new(shape);
+        Layout { shape, strides: row_major_strides(&shape), offset: 0 }
+    }
+
+    /// Size of each dimension.
+    pub fn shape(&self) -> &Dims {
+        &self.shape
+    }
+
+    /// Elements to step over in the storage for one step in each dimension.
+    pub fn strides(&self) -> &Dims {
+        &self.strides
+    }
+
+    /// Position of the first element in the storage.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Whether the elements lie in the storage in logical order with no gaps.
+    ///
+    /// The stride of a dimension of size 1 is never used, so it does not count.
+    pub fn is_contiguous(&self) -> bool {
+        let packed = row_major_strides(&self.shape);
+        let mut dims = self.shape.iter().zip(self.strides.iter()).zip(packed.iter());
+        self.shape.contains(&0) || dims.all(|((&size, stride), want)| size == 1 || stride == want)
+    }
+
+    /// The layout with two dimensions exchanged.
+    pub fn transpose(&self, a: usize, b: usize) -> Layout {
+        let mut order: Vec<usize> = (0..self.shape.len()).collect();
+        order.swap(a, b);
+        self.permute(&order)
+    }
+
+    /// The layout with its dimensions in another order; `order` names each of them once.
+    pub fn permute(&self, order: &[usize]) -> Layout {
+        let mut out = *self;
+        for (dim, &from) in order.iter().enumerate() {
+            out.shape[dim] = self.shape[from];
+            out.strides[dim] = self.strides[from];
+        }
+        out
+    }
+
+    /// The layout broadcast to `shape`: stretched and new dimensions get stride 0, so that every
+    /// step in them reads the same element. `None` if `shape` is not a broadcast of this one.
+    pub fn expand(&self, shape: &[usize]) -> Option<Layout> {
+        let added = shape.len().checked_sub(self.shape.len())?;
+        let shape = Dims::try_new(shape)?;
+        let mut strides = shape;
+        for dim in 0..shape.len() {
+            strides[dim] = match dim.checked_sub(added) {
+                None => 0,
+                Some(own) if self.shape[own] == shape[dim] => self.strides[own],
+                Some(own) if self.shape[own] == 1 => 0,
+                Some(_) => return None,
+            };
+        }
+        Some(Layout { shape, strides, offset: self.offset })
+    }
+
+    /// The same elements under another shape, without a copy; `None` if the strides do not allow
+    /// it. The caller has checked that both shapes hold equally many elements.
+    ///
+    /// Dimensions that lie behind one another in memory merge into one run, and each run must
+    /// split exactly into dimensions of the new shape. The rule is PyTorch's `Tensor.view`.
+    pub fn view(&self, shape: &[usize]) -> Option<Layout> {
+        let shape = Dims::try_new(shape)?;
+        if shape.contains(&0) {
+            return Some(Layout { shape, strides: row_major_strides(&shape), offset: self.offset });
+        }
+        let mut strides = shape;
+        let mut dim = shape.len();
+        for (size, stride) in self.runs_from_the_back() {
+            let (mut left, mut step) = (size, stride);
+            while dim > 0 && (left > 1 || shape[dim - 1] == 1) {
+                dim -= 1;
+                if left % shape[dim] != 0 {
+                    return None;
+                }
+                strides[dim] = step;
+                step *= shape[dim];
+                left /= shape[dim];
+            }
+            if left != 1 {
+                return None;
+            }
+        }
+        Some(Layout { shape, strides, offset: self.offset })
+    }
+
+    /// Runs of memory with one step, last first, as (elements, stride). Neighbouring dimensions
+    /// belong to one run if the outer one steps over exactly the inner ones.
+    fn runs_from_the_back(&self) -> Vec<(usize, usize)> {
+        let mut runs: Vec<(usize, usize)> = vec![(1, 1)];
+        for (&size, &stride) in self.shape.iter().zip(self.strides.iter()).rev() {
+            let last = runs.len() - 1;
+            let (elements, step) = runs[last];
+            if size == 1 {
+                continue;
+            } else if elements == 1 {
+                runs[last] = (size, stride);
+            } else if stride == elements * step {
+                runs[last] = (elements * size, step);
+            } else {
+                runs.push((size, stride));
+            }
+        }
+        runs
+    }
+
+    /// Splits the dimensions in two: those for which `take` is false, and those for which it is
+    /// true. The offset stays with the first; an element lies at the sum of both positions.
+    pub fn split(&self, take: impl Fn(usize) -> bool) -> (Layout, Layout) {
+        let part = |taken: bool, offset: usize| {
+            let dims = (0..self.shape.len()).filter(|&dim| take(dim) == taken);
+            let (sizes, steps): (Vec<usize>, Vec<usize>) =
+                dims.map(|dim| (self.shape[dim], self.strides[dim])).unzip();
+            Layout { shape: Dims::new(&sizes), strides: Dims::new(&steps), offset }
+        };
+        (part(false, self.offset), part(true, 0))
+    }
+
+    /// This layout cut to the leading part `shape` of each dimension, and with stride 0 in `dim`.
+    pub fn frozen(&self, dim: usize, shape: &Dims) -> Layout {
+        let mut strides = self.strides;
+        strides[dim] = 0;
+        Layout { shape: *shape, strides, offset: self.offset }
+    }
+
+    /// The position in the storage of every element, in logical order.
+    pub fn positions(&self) -> impl Iterator<Item = usize> {
+        let (len, step) = inner_row(self);
+        rows([self]).flat_map(move |[start]| (0..len).map(move |i| start + i * step))
+    }
+}
+
+/// Strides of a packed tensor: the last dimension steps by 1, each one before it by the number of
+/// elements behind it.
+fn row_major_strides(shape: &Dims) -> Dims {
+    let mut strides = *shape;
+    let mut step = 1;
+    for dim in (0..shape.len()).rev() {
+        strides[dim] = step;
+        step *= shape[dim];
+    }
+    strides
+}
+
+/// Length and stride of the last dimension; one element for a tensor without dimensions.
+pub fn inner_row(layout: &Layout) -> (usize, usize) {
+    match (layout.shape.last(), layout.strides.last()) {
+        (Some(&len), Some(&step)) => (len, step),
+        _ => (1, 1),
+    }
+}
+
+/// Walks `N` layouts of one shape in step and yields where each row, that is each run along the
+/// last dimension, starts. The inner loop over a row is the caller's, so that it can be fast.
+pub fn rows<const N: usize>(layouts: [&Layout; N]) -> impl Iterator<Item = [usize; N]> {
+    let shape = layouts[0].shape;
+    let outer = shape.len().saturating_sub(1);
+    let count: usize = if shape.contains(&0) { 0 } else { shape[..outer].iter().product() };
+    let strides = layouts.map(|layout| layout.strides);
+    let mut starts = layouts.map(|layout| layout.offset);
+    let mut index = shape;
+    index.fill(0);
+    (0..count).map(move |_| {
+        let current = starts;
+        for dim in (0..outer).rev() {
+            index[dim] += 1;
+            for (start, stride) in starts.iter_mut().zip(&strides) {
+                *start += stride[dim];
+            }
+            if index[dim] < shape[dim] {
+                break;
+            }
+            index[dim] = 0;
+            for (start, stride) in starts.iter_mut().zip(&strides) {
+                *start -= stride[dim] * shape[dim];
+            }
+        }
+        current
+    })
+}

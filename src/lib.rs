@@ -1,0 +1,30 @@
+//! The engine of the Engine Room: a small deep-learning framework that is written to be read.
+//!
+//! A [`Tensor`] is a [`Layout`] over a shared [`Storage`]. Every operation goes through one door,
+//! [`autograd::apply`], which runs it and, when a gradient will be asked for, records a node of the
+//! graph. Backends under [`device`] do the arithmetic, and [`memory`] counts every byte they hold.
+//!
+//! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
+
+pub mod autograd;
+pub mod device;
+mod display;
+mod dtype;
+mod error;
+mod layout;
+pub mod memory;
+mod ops;
+pub mod rng;
+mod shape;
+mod storage;
+mod tensor;
+
+pub use autograd::{inference_mode, is_grad_enabled, no_grad};
+pub use device::Device;
+pub use dtype::{DType, Element};
+pub use error::Misuse;
+pub use layout::Layout;
+pub use ops::{OPS, OpRow, Sample};
+pub use shape::{Dims, MAX_DIMS};
+pub use storage::Storage;
+pub use tensor::Tensor;

@@ -1,0 +1,48 @@
+//! Operations that change a tensor's numbers where they are. They are not recorded.
+
+use crate::Tensor;
+use crate::autograd::is_grad_enabled;
+use crate::ops::{expect_f32, refuse};
+
+impl Tensor {
+    /// x += alpha · other, in place. Every view of the storage sees it, and its version goes up.
+    ///
+    /// # Panics
+    /// If the shapes differ, if x repeats elements, or if x belongs to a graph and recording is on.
+    #[track_caller]
+    pub fn add_(&self, other: &Tensor, alpha: f32) {
+        expect_f32("add_", &[self, other]);
+        self.check_writable("add_");
+        if self.shape() != other.shape() {
+            let message = "both must have one shape".to_string();
+            refuse("add_", &[self, other], message);
+        }
+        self.device().backend().add_in_place(self.view_of(), other.view_of(), alpha);
+    }
+
+    /// x = value everywhere, in place. Every view of the storage sees it, and its version goes up.
+    ///
+    /// # Panics
+    /// If x repeats elements, or if x belongs to a graph and recording is on.
+    #[track_caller]
+    pub fn fill_(&self, value: f32) {
+        expect_f32("fill_", &[self]);
+        self.check_writable("fill_");
+        self.device().backend().fill_in_place(self.view_of(), value);
+    }
+
+    #[track_caller]
+    fn check_writable(&self, op: &'static str) {
+        if self.requires_grad() && is_grad_enabled() {
+            let message = "the tensor belongs to a graph, and a change in place would not be \
+                           recorded; wrap the update in no_grad";
+            refuse(op, &[self], message.to_string());
+        }
+        let mut sizes = self.shape().iter().zip(self.strides());
+        if sizes.any(|(&size, &stride)| size > 1 && stride == 0) {
+            let message = "an expanded tensor shows one element in several places, which cannot \
+                           take several values; copy() it first";
+            refuse(op, &[self], message.to_string());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Views, which move no number, and the copies that are made when a view will not do.
+
+use crate::Tensor;
+use crate::autograd::{Ctx, Op, apply};
+use crate::ops::{expect_dim, refuse};
+use crate::shape::Dims;
+
+impl Tensor {
+    /// The tensor with two dimensions exchanged: a view.
+    #[track_caller]
+    pub fn transpose(&self, a: isize, b: isize) -> Tensor {
+        let (a, b) = (expect_dim("transpose", self, a), expect_dim("transpose", self, b));
+        if self.shape().is_empty() { self.clone() } else { apply(Transpose(a, b), [self]) }
+    }
+
+    /// The same elements in logical order under another shape: a view if the strides allow one,
+    /// else a copy, without saying so.
+    ///
+    /// # Panics
+    /// If the number of elements differs.
+    #[track_caller]
+    pub fn reshape(&self, shape: &[usize]) -> Tensor {
+        let to = Dims::new(shape);
+        if to.numel() != self.numel() {
+            let (have, want) = (self.numel(), to.numel());
+            let message = format!("{have} elements do not fit the shape {to:?}, which has {want}");
+            refuse("reshape", &[self], message);
+        }
+        apply(Reshape { from: *self.layout().shape(), to }, [self])
+    }
+
+    /// The tensor repeated to `shape` with stride 0: a view. Dimensions of size 1 stretch, and new
+    /// ones may be added in front.
+    ///
+    /// # Panics
+    /// If another dimension would have to change.
+    #[track_caller]
+    pub fn expand(&self, shape: &[usize]) -> Tensor {
+        if self.layout().expand(shape).is_none() {
+            let message = format!(
+                "cannot be expanded to {shape:?}: only dimensions of size 1 stretch, and new ones \
+                 come in front"
+            );
+            refuse("expand", &[self], message);
+        }
+        apply(Expand { from: *self.layout().shape(), to: Dims::new(shape) }, [self])
+    }
+
+    /// The tensor itself if its elements lie in logical order without gaps, else a copy in which
+    /// they do.
+    pub fn contiguous(&self) -> Tensor {
+        if self.is_contiguous() { self.clone() } else { self.copy() }
+    }
+
+    /// The elements copied into a storage of their own (PyTorch's `clone`, which in Rust makes a
+    /// second handle).
+    pub fn copy(&self) -> Tensor {
+        apply(Copy, [self])
+    }
+}
+
+/// y = x with dimensions a and b exchanged. Shapes: `(.., A, .., B, ..) → (.., B, .., A, ..)`.
+/// Gradient: dx = dy with the same two exchanged. Saves nothing.
+struct Transpose(usize, usize);
+
+impl Op<1> for Transpose {
+    fn name(&self) -> &'static str {
+        "transpose"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        x.with_layout(x.layout().transpose(self.0, self.1))
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        [Some(dy.transpose(self.0 as isize, self.1 as isize))]
+    }
+}
+
+/// y = x under another shape. Shapes: any → any with as many elements.
+/// Gradient: dx = dy under x's shape. Saves nothing.
+struct Reshape {
+    from: Dims,
+    to: Dims,
+}
+
+impl Op<1> for Reshape {
+    fn name(&self) -> &'static str {
+        "reshape"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        match x.layout().view(&self.to) {
+            Some(layout) => x.with_layout(layout),
+            None => x.copy().reshape(&self.to),
+        }
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        [Some(dy.reshape(&self.from))]
+    }
+}
+
+/// y = x repeated. Shapes: `(B, 1) → (A, B, C)`. Gradient: every repetition used the one element,
+/// so dx is the sum of dy over the stretched and the added dimensions. Saves nothing.
+struct Expand {
+    from: Dims,
+    to: Dims,
+}
+
+impl Op<1> for Expand {
+    fn name(&self) -> &'static str {
+        "expand"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        let layout = x.layout().expand(&self.to).expect("the public method has checked it");
+        x.with_layout(layout)
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        let added = self.to.len() - self.from.len();
+        let repeated = |&dim: &usize| dim < added || self.from[dim - added] != self.to[dim];
+        let dims: Vec<isize> =
+            (0..self.to.len()).filter(repeated).map(|dim| dim as isize).collect();
+        let dx = if dims.is_empty() { dy.clone() } else { dy.sum_dims(&dims, true) };
+        [Some(dx.reshape(&self.from))]
+    }
+}
+
+/// y = x in a storage of its own. Shapes: any → the same. Gradient: dx = dy. Saves nothing.
+struct Copy;
+
+impl Op<1> for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        Tensor::packed(x.device().backend().copy(x.view_of()), x.shape())
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        [Some(dy.clone())]
+    }
+}

@@ -1,0 +1,82 @@
+//! Random numbers that are the same on every system: Philox 4x32-10, a counter-based generator.
+//!
+//! The numbers are a function of the seed and a counter alone, so a generator's whole state is two
+//! integers, and any number can be computed without the ones before it: that is why GPUs use it.
+//! Source: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
+
+/// A stream of random numbers with an explicit seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generator {
+    seed: u64,
+    counter: u64,
+    block: [u32; 4],
+    used: usize,
+}
+
+impl Generator {
+    /// The stream that belongs to `seed`.
+    pub fn new(seed: u64) -> Generator {
+        Generator { seed, counter: 0, block: [0; 4], used: 4 }
+    }
+
+    /// The next 32 random bits.
+    pub fn next_u32(&mut self) -> u32 {
+        if self.used == self.block.len() {
+            self.block = philox(self.seed, self.counter);
+            self.counter += 1;
+            self.used = 0;
+        }
+        self.used += 1;
+        self.block[self.used - 1]
+    }
+
+    /// Uniform in [0, 1), a multiple of 2⁻²⁴, so that every value is an exact `f32`.
+    pub fn uniform(&mut self) -> f32 {
+        (self.next_u32() >> 8) as f32 / (1 << 24) as f32
+    }
+
+    /// Normal with mean 0 and variance 1, by Box and Muller's transform computed in `f64`.
+    pub fn normal(&mut self) -> f32 {
+        let bits = (self.next_u32(), self.next_u32());
+        // Shifted by a half so that the logarithm never sees 0.
+        let [u, v] = [bits.0, bits.1].map(|bits| (bits as f64 + 0.5) / (1u64 << 32) as f64);
+        ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
+    }
+
+    /// Uniform in 0..n.
+    ///
+    /// # Panics
+    /// If `n` is 0 or more than 2³².
+    pub fn below(&mut self, n: usize) -> usize {
+        assert!((1..=1 << 32).contains(&(n as u64)), "below({n}): n must be 1 to 2^32");
+        // The product's upper half is biased by at most n / 2³²: too little to matter here.
+        ((self.next_u32() as u64 * n as u64) >> 32) as usize
+    }
+
+    /// The numbers 0..n in random order (Fisher and Yates' shuffle).
+    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in (1..n).rev() {
+            order.swap(i, self.below(i + 1));
+        }
+        order
+    }
+}
+
+/// Ten rounds of the Philox bijection on the counter, keyed by the seed.
+fn philox(seed: u64, counter: u64) -> [u32; 4] {
+    let mut x = [counter as u32, (counter >> 32) as u32, 0, 0];
+    let mut key = [seed as u32, (seed >> 32) as u32];
+    for _ in 0..10 {
+        let low = x[0] as u64 * 0xD251_1F53;
+        let high = x[2] as u64 * 0xCD9E_8D57;
+        x = [
+            (high >> 32) as u32 ^ x[1] ^ key[0],
+            high as u32,
+            (low >> 32) as u32 ^ x[3] ^ key[1],
+            low as u32,
+        ];
+        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+    }
+    x
+}

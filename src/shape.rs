@@ -1,0 +1,91 @@
+//! Shapes: lists of sizes, and the rule by which two of them broadcast.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// The most dimensions a tensor can have. A fixed bound keeps shapes off the heap.
+pub const MAX_DIMS: usize = 8;
+
+/// A short list of sizes or strides, one a dimension, that lives on the stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Dims {
+    len: usize,
+    values: [usize; MAX_DIMS],
+}
+
+impl Dims {
+    /// A copy of `values`, or `None` if there are more than [`MAX_DIMS`].
+    pub fn try_new(values: &[usize]) -> Option<Dims> {
+        let mut dims = Dims { len: values.len(), values: [0; MAX_DIMS] };
+        dims.values.get_mut(..values.len())?.copy_from_slice(values);
+        Some(dims)
+    }
+
+    /// A copy of `values`.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_DIMS`].
+    #[track_caller]
+    pub fn new(values: &[usize]) -> Dims {
+        Dims::try_new(values).unwrap_or_else(|| {
+            let shown = format!("{values:?}");
+            let message =
+                format!("a tensor has at most {MAX_DIMS} dimensions, not {}", values.len());
+            crate::error::misuse("shape", &[&shown], message)
+        })
+    }
+
+    /// The number of elements of a tensor of this shape; 1 for no dimensions at all.
+    pub fn numel(&self) -> usize {
+        self.iter().product()
+    }
+}
+
+impl Deref for Dims {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.values[..self.len]
+    }
+}
+
+impl DerefMut for Dims {
+    fn deref_mut(&mut self) -> &mut [usize] {
+        &mut self.values[..self.len]
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{:?}", &**self)
+    }
+}
+
+/// The shape of an elementwise operation on `a` and `b`, or `None` if they do not broadcast.
+///
+/// Shapes are aligned at their last dimension. Each pair of sizes must be equal, or one of them 1,
+/// and the other one is taken; so 0 against 1 is 0. A missing dimension counts as 1.
+/// Source: NumPy, "General broadcasting rules".
+pub fn broadcast(a: &[usize], b: &[usize]) -> Option<Dims> {
+    let rank = a.len().max(b.len());
+    let size = |shape: &[usize], dim: usize| {
+        let missing = rank - shape.len();
+        if dim < missing { 1 } else { shape[dim - missing] }
+    };
+    let mut out = Dims::try_new(&[0; MAX_DIMS][..rank])?;
+    for dim in 0..rank {
+        out[dim] = match (size(a, dim), size(b, dim)) {
+            (x, y) if x == y => x,
+            (1, y) => y,
+            (x, 1) => x,
+            _ => return None,
+        };
+    }
+    Some(out)
+}
+
+/// Counts a dimension from the front: −1 is the last one. `None` if there is no such dimension.
+pub fn normalize_dim(dim: isize, rank: usize) -> Option<usize> {
+    let from_front = if dim < 0 { dim + rank as isize } else { dim };
+    (0..rank as isize).contains(&from_front).then_some(from_front as usize)
+}

@@ -4,7 +4,7 @@
 //! for a hint with `cargo run --bin course -- hint 3.1`.
 #![allow(unused_imports, unused_variables)] // so that the exercises you have not begun are silent
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use engine_room::Tensor;
@@ -58,42 +58,21 @@ pub fn reduce_broadcast(dy: &Tensor, shape: &[usize]) -> Tensor {
 /// once for each node that is not a leaf.
 pub fn backward_walk(root: &Arc<Node>, dy: Tensor) -> HashMap<u64, Tensor> {
     // SOLUTION 3.4
-    let mut users: HashMap<u64, usize> = HashMap::new();
-    let mut waiting = vec![root.clone()];
-    while let Some(node) = waiting.pop() {
-        for input in node.edges().iter().flatten() {
-            let count = users.entry(input.id()).or_insert(0);
-            *count += 1;
-            if *count == 1 {
-                waiting.push(input.clone());
-            }
-        }
-    }
-    let mut gradients = HashMap::from([(root.id(), dy)]);
     let mut leaves = HashMap::new();
-    let mut ready = vec![root.clone()];
-    while let Some(node) = ready.pop() {
-        let dy = gradients.remove(&node.id());
-        let inputs = match &dy {
-            Some(dy) => node.backward(dy),
-            None => vec![None; node.edges().len()],
-        };
+    let mut waiting = BTreeMap::from([(root.id(), (root.clone(), dy))]);
+    // An input's id is always smaller, so the largest id that waits has its whole gradient.
+    while let Some((id, (node, dy))) = waiting.pop_last() {
         if node.is_leaf() {
-            leaves.extend(dy.map(|dy| (node.id(), dy)));
+            leaves.insert(id, dy);
+            continue;
         }
-        for (input, dx) in node.edges().iter().zip(inputs) {
-            let Some(input) = input else { continue };
-            if let Some(dx) = dx {
-                let sum = match gradients.remove(&input.id()) {
-                    Some(sum) => sum.add(&dx),
+        for (input, dx) in node.edges().iter().zip(node.backward(&dy)) {
+            if let (Some(input), Some(dx)) = (input, dx) {
+                let sum = match waiting.remove(&input.id()) {
+                    Some((_, earlier)) => earlier.add(&dx),
                     None => dx,
                 };
-                gradients.insert(input.id(), sum);
-            }
-            let left = users.get_mut(&input.id()).expect("every input was counted");
-            *left -= 1;
-            if *left == 0 {
-                ready.push(input.clone());
+                waiting.insert(input.id(), (input.clone(), sum));
             }
         }
     }

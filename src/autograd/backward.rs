@@ -1,8 +1,6 @@
 //! The backward walk: from the result to the leaves, each node once, newest first.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
 use crate::Tensor;
@@ -44,10 +42,8 @@ pub fn backward(root: &Tensor, dy: Option<&Tensor>, retain_graph: bool) {
 /// A node's input is always older than the node. So when the newest of the nodes that wait is
 /// taken, all nodes that could still add to its gradient have been, and it is complete.
 fn walk(root: Arc<Node>, dy: Tensor, retain_graph: bool) {
-    let mut gradients = HashMap::from([(root.id(), dy)]);
-    let mut waiting = BinaryHeap::from([ByAge(root)]);
-    while let Some(ByAge(node)) = waiting.pop() {
-        let dy = gradients.remove(&node.id()).expect("a node waits only once it has a gradient");
+    let mut waiting = BTreeMap::from([(root.id(), (root, dy))]);
+    while let Some((_, (node, dy))) = waiting.pop_last() {
         if node.is_leaf() {
             node.accumulate(dy);
             continue;
@@ -60,36 +56,15 @@ fn walk(root: Arc<Node>, dy: Tensor, retain_graph: bool) {
             let (Some(edge), Some(dx)) = (edge, dx) else {
                 continue;
             };
-            match gradients.entry(edge.id()) {
-                Entry::Occupied(mut sum) => *sum.get_mut() = sum.get().add(&dx),
+            match waiting.entry(edge.id()) {
                 Entry::Vacant(first) => {
-                    first.insert(dx);
-                    waiting.push(ByAge(edge.clone()));
+                    first.insert((edge.clone(), dx));
+                }
+                Entry::Occupied(mut later) => {
+                    let (_, sum) = later.get_mut();
+                    *sum = sum.add(&dx);
                 }
             }
         }
     }
 }
-
-/// Orders nodes by age, so that the heap gives the newest first.
-struct ByAge(Arc<Node>);
-
-impl Ord for ByAge {
-    fn cmp(&self, other: &ByAge) -> Ordering {
-        self.0.id().cmp(&other.0.id())
-    }
-}
-
-impl PartialOrd for ByAge {
-    fn partial_cmp(&self, other: &ByAge) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for ByAge {
-    fn eq(&self, other: &ByAge) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for ByAge {}

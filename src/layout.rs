@@ -63,10 +63,12 @@ impl Layout {
     }
 
     /// The layout broadcast to `shape`: stretched and new dimensions get stride 0, so that every
-    /// step in them reads the same element. `None` if `shape` is not a broadcast of this one.
+    /// step in them reads the same element. `None` if `shape` is not a broadcast of this one, or
+    /// too large for any tensor.
     pub fn expand(&self, shape: &[usize]) -> Option<Layout> {
         let added = shape.len().checked_sub(self.shape.len())?;
         let shape = Dims::try_new(shape)?;
+        shape.checked_numel()?;
         let mut strides = shape;
         for dim in 0..shape.len() {
             strides[dim] = match dim.checked_sub(added) {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use crate::error::misuse;
+
 /// The most dimensions a tensor can have. A fixed bound keeps shapes off the heap.
 pub const MAX_DIMS: usize = 8;
 
@@ -27,17 +29,37 @@ impl Dims {
     /// If there are more than [`MAX_DIMS`].
     #[track_caller]
     pub fn new(values: &[usize]) -> Dims {
-        Dims::try_new(values).unwrap_or_else(|| {
+        let Some(dims) = Dims::try_new(values) else {
             let shown = format!("{values:?}");
             let message =
                 format!("a tensor has at most {MAX_DIMS} dimensions, not {}", values.len());
-            crate::error::misuse("shape", &[&shown], message)
-        })
+            misuse("shape", &[&shown], message)
+        };
+        dims
     }
 
     /// The number of elements of a tensor of this shape; 1 for no dimensions at all.
+    ///
+    /// # Panics
+    /// If they are more than memory could ever hold.
+    #[track_caller]
     pub fn numel(&self) -> usize {
-        self.iter().product()
+        let Some(numel) = self.checked_numel() else {
+            let shown = format!("{self:?}");
+            let message = "these are more elements than memory can hold; check the sizes";
+            misuse("shape", &[&shown], message.to_string())
+        };
+        numel
+    }
+
+    /// As [`numel`](Dims::numel); `None` if their bytes could not be counted. A product that
+    /// wrapped around would be a small number, and kernels would write beyond it.
+    pub fn checked_numel(&self) -> Option<usize> {
+        if self.contains(&0) {
+            return Some(0);
+        }
+        let numel = self.iter().try_fold(1usize, |numel, &size| numel.checked_mul(size))?;
+        (numel <= isize::MAX as usize / size_of::<i64>()).then_some(numel)
     }
 }
 

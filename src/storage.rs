@@ -20,8 +20,8 @@ use crate::memory::{Role, Tracked};
 pub struct Storage {
     /// Only ever tried, never waited for: that makes it the borrow flag.
     buffer: RwLock<Buffer>,
-    /// The operation that borrowed last, for the message of a conflict.
-    holder: Mutex<&'static str>,
+    /// The operations that hold a guard, for the message of a conflict.
+    holders: Mutex<Vec<&'static str>>,
     version: AtomicU64,
     dtype: DType,
     device: Device,
@@ -36,7 +36,7 @@ impl Storage {
         Storage {
             memory: Tracked::new(device, buffer.nbytes() as u64),
             buffer: RwLock::new(buffer),
-            holder: Mutex::new(""),
+            holders: Mutex::new(Vec::new()),
             version: AtomicU64::new(0),
             dtype: T::DTYPE,
             device,
@@ -79,11 +79,12 @@ impl Storage {
     /// With a `Misuse` if another operation is writing them.
     #[track_caller]
     pub fn read(&self, op: &'static str) -> Reading<'_> {
-        match self.buffer.try_read() {
-            Ok(guard) => Reading(self.held(guard, op)),
-            Err(TryLockError::Poisoned(guard)) => Reading(self.held(guard.into_inner(), op)),
+        let guard = match self.buffer.try_read() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
             Err(TryLockError::WouldBlock) => self.conflict(op, "read", "writing"),
-        }
+        };
+        Reading { guard, _hold: Hold::new(self, op) }
     }
 
     /// Borrows the numbers for writing on behalf of `op` and raises the version.
@@ -98,22 +99,18 @@ impl Storage {
             Err(TryLockError::WouldBlock) => self.conflict(op, "write", "using"),
         };
         self.version.fetch_add(1, Ordering::AcqRel);
-        Writing(self.held(guard, op))
+        Writing { guard, _hold: Hold::new(self, op) }
     }
 
-    fn held<G>(&self, guard: G, op: &'static str) -> G {
-        *self.holder() = op;
-        guard
-    }
-
-    /// The lock is held for one assignment only, so waiting for it is bounded.
-    fn holder(&self) -> MutexGuard<'_, &'static str> {
-        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The lock is held for a moment only, so waiting for it is bounded.
+    fn holders(&self) -> MutexGuard<'_, Vec<&'static str>> {
+        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[track_caller]
     fn conflict(&self, op: &'static str, wants: &str, other: &str) -> ! {
-        let holder = *self.holder();
+        // The other one may have let go between the failed try and this look.
+        let holder = self.holders().first().copied().unwrap_or("another operation");
         let what = format!("{} storage of {} bytes", self.dtype, self.nbytes());
         let message = format!(
             "wants to {wants} a storage that {holder} is {other} right now; \
@@ -123,30 +120,57 @@ impl Storage {
     }
 }
 
+/// The entry of a guard in the list of holders.
+struct Hold<'a> {
+    storage: &'a Storage,
+    op: &'static str,
+}
+
+impl<'a> Hold<'a> {
+    fn new(storage: &'a Storage, op: &'static str) -> Hold<'a> {
+        storage.holders().push(op);
+        Hold { storage, op }
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let mut holders = self.storage.holders();
+        let own = holders.iter().position(|&op| op == self.op);
+        holders.remove(own.expect("it was entered when the guard was made"));
+    }
+}
+
 /// A borrow for reading.
-pub struct Reading<'a>(RwLockReadGuard<'a, Buffer>);
+pub struct Reading<'a> {
+    guard: RwLockReadGuard<'a, Buffer>,
+    _hold: Hold<'a>,
+}
 
 impl Deref for Reading<'_> {
     type Target = Buffer;
 
     fn deref(&self) -> &Buffer {
-        &self.0
+        &self.guard
     }
 }
 
 /// The one borrow for writing.
-pub struct Writing<'a>(RwLockWriteGuard<'a, Buffer>);
+pub struct Writing<'a> {
+    guard: RwLockWriteGuard<'a, Buffer>,
+    _hold: Hold<'a>,
+}
 
 impl Deref for Writing<'_> {
     type Target = Buffer;
 
     fn deref(&self) -> &Buffer {
-        &self.0
+        &self.guard
     }
 }
 
 impl DerefMut for Writing<'_> {
     fn deref_mut(&mut self) -> &mut Buffer {
-        &mut self.0
+        &mut self.guard
     }
 }

@@ -228,16 +228,17 @@ impl Tensor {
     /// mode.
     #[track_caller]
     pub fn requires_grad_(self, requires_grad: bool) -> Tensor {
-        let refuse =
-            |message: &str| misuse("requires_grad_", &[&self.brief()], message.to_string());
-        if !self.dtype().is_floating_point() {
-            refuse("only floating-point tensors can require a gradient; convert it first");
-        }
-        if !self.is_leaf() {
-            refuse("only a leaf can change this; `detach` makes one of a computed tensor");
-        }
-        if self.is_inference() {
-            refuse("the tensor was made in inference mode and can never enter a graph; copy it");
+        let fault = if !self.dtype().is_floating_point() {
+            Some("only floating-point tensors can require a gradient; convert it first")
+        } else if !self.is_leaf() {
+            Some("only a leaf can change this; `detach` makes one of a computed tensor")
+        } else if self.is_inference() {
+            Some("the tensor was made in inference mode and can never enter a graph; copy it")
+        } else {
+            None
+        };
+        if let Some(message) = fault {
+            misuse("requires_grad_", &[&self.brief()], message.to_string());
         }
         if requires_grad && !self.requires_grad() {
             self.set_node(Some(Node::leaf(self.shape())));

@@ -15,7 +15,7 @@ use crate::error::misuse;
 ///
 /// # Panics
 /// If `root` requires no gradient, if it has more than one element and no `dy` is given, or if
-/// `dy` has another shape.
+/// `dy` has another shape or type.
 #[track_caller]
 pub fn backward(root: &Tensor, dy: Option<&Tensor>, retain_graph: bool) {
     let Some(node) = root.node() else {
@@ -30,8 +30,8 @@ pub fn backward(root: &Tensor, dy: Option<&Tensor>, retain_graph: bool) {
                            the tensor, or pass dy to backward_with";
             misuse("backward", &[&root.brief()], message.to_string())
         }
-        Some(dy) if dy.shape() != root.shape() => {
-            let message = "dy must have the shape of the tensor whose gradient it is";
+        Some(dy) if dy.shape() != root.shape() || dy.dtype() != root.dtype() => {
+            let message = "dy must have the shape and the type of the tensor whose gradient it is";
             misuse("backward", &[&root.brief(), &dy.brief()], message.to_string())
         }
         Some(dy) => dy.detach(),

@@ -34,11 +34,12 @@ fn expect_f32(op: &'static str, operands: &[&Tensor]) {
 #[track_caller]
 fn expect_dim(op: &'static str, x: &Tensor, dim: isize) -> usize {
     let rank = x.shape().len().max(1);
-    shape::normalize_dim(dim, rank).unwrap_or_else(|| {
+    let Some(dim) = shape::normalize_dim(dim, rank) else {
         let message =
             format!("there is no dimension {dim}; valid ones are -{rank} to {}", rank - 1);
         refuse(op, &[x], message)
-    })
+    };
+    dim
 }
 
 /// Panics with what was asked of which operands.

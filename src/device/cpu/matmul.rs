@@ -11,8 +11,8 @@ pub fn matmul(a: View, b: View) -> Storage {
     let (m, k, n) = (a.layout.shape()[0], a.layout.shape()[1], b.layout.shape()[1]);
     let (left, right) = (a.storage.read("matmul"), b.storage.read("matmul"));
     let (left, right) = (elements::<f32>(&left), elements::<f32>(&right));
-    let mut out = vec![0.0; m * n];
-    if m * n * k == 0 {
+    let mut out = vec![0.0; Layout::contiguous(&[m, n]).shape().numel()];
+    if out.is_empty() || k == 0 {
         return Storage::new(out);
     }
     assert!(last_position(a.layout) < left.len() && last_position(b.layout) < right.len());

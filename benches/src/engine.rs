@@ -1,0 +1,166 @@
+//! Timings of the engine, each beside a peer that runs in the same process.
+//!
+//! `cargo bench -p engine-room-benches` prints criterion's report, then one table of ratios. A
+//! ratio compares two medians of one run on one machine: quote it, and not the times alone.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use criterion::Criterion;
+use engine_room::{Tensor, no_grad, rng::Generator};
+use ndarray::Array2;
+
+const SEED: u64 = 7;
+
+fn main() {
+    let mut bench = Bench { criterion: Criterion::default().configure_from_args(), rows: vec![] };
+    for n in [64, 256, 512] {
+        matmul(&mut bench, n);
+    }
+    tiny_add(&mut bench);
+    training_step(&mut bench);
+    bench.criterion.final_summary();
+    bench.print_ratios();
+}
+
+/// The product of two n x n matrices, against matrixmultiply on bare arrays.
+fn matmul(bench: &mut Bench, n: usize) {
+    let mut generator = Generator::new(SEED);
+    let (a, b) = (Tensor::rand(&[n, n], &mut generator), Tensor::rand(&[n, n], &mut generator));
+    let (x, y) = (array(&a), array(&b));
+    let name = format!("matmul {n}");
+    bench.compare(&name, ("engine", &mut || a.matmul(&b)), ("matrixmultiply", &mut || x.dot(&y)));
+}
+
+/// What recording one add of four numbers and walking back costs, against the bare add.
+fn tiny_add(bench: &mut Bench) {
+    let leaf = || Tensor::ones(&[4]).requires_grad_(true);
+    let (a, b, dy) = (leaf(), leaf(), Tensor::ones(&[4]));
+    let mut recorded = || {
+        a.zero_grad();
+        b.zero_grad();
+        a.add(&b).backward_with(&dy);
+    };
+    let mut bare = || no_grad(|| a.add(&b));
+    bench.compare("add [4]", ("forward and backward", &mut recorded), ("no_grad", &mut bare));
+}
+
+const BATCH: usize = 64;
+const WIDTHS: [usize; 4] = [784, 256, 128, 10];
+
+/// A training step of a small network, against its eight matrix products alone.
+fn training_step(bench: &mut Bench) {
+    let mut generator = Generator::new(SEED);
+    let x = Tensor::rand(&[BATCH, WIDTHS[0]], &mut generator);
+    let labels = (0..BATCH).map(|_| generator.below(WIDTHS[3]) as i64).collect();
+    let targets = Tensor::from_vec::<i64>(labels, &[BATCH]);
+    let parameters: Vec<Tensor> =
+        WIDTHS.windows(2).flat_map(|w| layer(w, &mut generator)).collect();
+    let products = products(&mut generator);
+    bench.compare(
+        "mlp step",
+        ("engine", &mut || step(&x, &targets, &parameters)),
+        ("its products", &mut || products.iter().map(|(a, b)| a.dot(b)[[0, 0]]).sum::<f32>()),
+    );
+}
+
+/// Weight and bias of a layer from `widths[0]` to `widths[1]` features.
+fn layer(widths: &[usize], generator: &mut Generator) -> [Tensor; 2] {
+    let scale = (2.0 / widths[0] as f32).sqrt();
+    let w = Tensor::randn(&[widths[0], widths[1]], generator).mul_scalar(scale);
+    [w.requires_grad_(true), Tensor::zeros(&[widths[1]]).requires_grad_(true)]
+}
+
+/// Forward, backward and an SGD update.
+fn step(x: &Tensor, targets: &Tensor, parameters: &[Tensor]) -> f32 {
+    let mut h = x.clone();
+    for (i, layer) in parameters.chunks(2).enumerate() {
+        let linear = h.matmul(&layer[0]).add(&layer[1]);
+        h = if i + 2 < WIDTHS.len() { linear.relu() } else { linear };
+    }
+    let loss = h.cross_entropy(targets);
+    loss.backward();
+    no_grad(|| {
+        for p in parameters {
+            p.add_(&p.grad().expect("backward filled every gradient"), -0.01);
+            p.zero_grad();
+        }
+    });
+    loss.item()
+}
+
+/// The operands of every matrix product in a step: y = x w, dw = x^T dy, and dx = dy w^T except
+/// for the first layer, whose input needs no gradient.
+fn products(generator: &mut Generator) -> Vec<(Array2<f32>, Array2<f32>)> {
+    let mut random = |m, n| array(&Tensor::rand(&[m, n], generator));
+    let mut pairs = Vec::new();
+    for (i, w) in WIDTHS.windows(2).enumerate() {
+        let (wide, narrow) = (w[0], w[1]);
+        pairs.push((random(BATCH, wide), random(wide, narrow)));
+        pairs.push((random(BATCH, wide).reversed_axes(), random(BATCH, narrow)));
+        if i > 0 {
+            pairs.push((random(BATCH, narrow), random(wide, narrow).reversed_axes()));
+        }
+    }
+    pairs
+}
+
+/// A matrix as the peer holds it.
+fn array(t: &Tensor) -> Array2<f32> {
+    let shape = (t.shape()[0], t.shape()[1]);
+    Array2::from_shape_vec(shape, t.to_vec::<f32>()).expect("a matrix has two sizes")
+}
+
+struct Bench {
+    criterion: Criterion,
+    rows: Vec<String>,
+}
+
+impl Bench {
+    /// Times two functions one after the other and keeps a row with the ratio of their medians.
+    fn compare<A, B>(
+        &mut self,
+        row: &str,
+        (name, run): (&str, &mut dyn FnMut() -> A),
+        (peer, run_peer): (&str, &mut dyn FnMut() -> B),
+    ) {
+        let ours = self.median(row, name, run);
+        let theirs = self.median(row, peer, run_peer);
+        if let (Some(ours), Some(theirs)) = (ours, theirs) {
+            let ratio = ours / theirs;
+            let (ours, theirs) = (1e6 * ours, 1e6 * theirs);
+            self.rows.push(format!(
+                "{row:<12} {name:<22} {ours:>10.2} us   {peer:<16} {theirs:>10.2} us   {ratio:>6.2}"
+            ));
+        }
+    }
+
+    /// Seconds a call, the median of criterion's samples; none if a filter leaves the row out or
+    /// criterion only tests that it runs.
+    fn median<T>(&mut self, row: &str, name: &str, run: &mut dyn FnMut() -> T) -> Option<f64> {
+        let mut samples = Vec::new();
+        self.criterion.bench_function(&format!("{row}/{name}"), |bencher| {
+            bencher.iter_custom(|calls| {
+                let start = Instant::now();
+                for _ in 0..calls {
+                    black_box(run());
+                }
+                let elapsed = start.elapsed();
+                samples.push(elapsed.as_secs_f64() / calls as f64);
+                elapsed
+            });
+        });
+        samples.sort_by(f64::total_cmp);
+        (samples.len() >= 10).then(|| samples[samples.len() / 2])
+    }
+
+    fn print_ratios(&self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        println!("\nratio = first / second, medians of this run on this machine");
+        for row in &self.rows {
+            println!("{row}");
+        }
+    }
+}

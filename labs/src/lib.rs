@@ -1,0 +1,24 @@
+//! What the lab binaries share: arguments, tables, plots, data, a progress bar, captured output.
+//!
+//! A lab's `main.rs` is its experiments and one call of [`lab_main`].
+
+mod args;
+mod axis;
+pub mod capture;
+pub mod cell;
+mod data;
+pub mod diagram;
+pub mod handout;
+pub mod machine;
+mod output;
+mod plot;
+mod progress;
+mod table;
+
+pub use args::{DeviceName, Experiment, LabArgs, lab_main};
+pub use cell::Cell;
+pub use data::{Digits, Split};
+pub use output::{Output, amount, pretty, print};
+pub use plot::Plot;
+pub use progress::Progress;
+pub use table::Table;

@@ -1,0 +1,259 @@
+//! Misuse: every public call that can be wrong is refused with the operation, the operands, a
+//! sentence and the caller's own line, and the process goes on.
+
+#[path = "engine/refused.rs"]
+mod refused;
+
+use std::panic::{Location, catch_unwind};
+
+use engine_room::rng::Generator;
+use engine_room::{Misuse, Tensor, inference_mode};
+use refused::refused;
+
+/// A wrong call, what its refusal must begin with and say, and the line of the call.
+struct Wrong {
+    call: fn() -> Tensor,
+    begins: &'static str,
+    says: &'static str,
+    line: u32,
+}
+
+/// One line of a table, so that its line is that of the call in it.
+#[track_caller]
+fn wrong(begins: &'static str, says: &'static str, call: fn() -> Tensor) -> Wrong {
+    Wrong { call, begins, says, line: Location::caller().line() }
+}
+
+fn x() -> Tensor {
+    Tensor::ones(&[2, 3])
+}
+
+fn leaf() -> Tensor {
+    x().requires_grad_(true)
+}
+
+fn i64s(values: &[i64]) -> Tensor {
+    Tensor::from_vec(values.to_vec(), &[values.len()])
+}
+
+fn i() -> Tensor {
+    i64s(&[0, 1])
+}
+
+fn done(_: impl Sized) -> Tensor {
+    Tensor::scalar(0.0)
+}
+
+#[track_caller]
+fn check(table: &[Wrong]) {
+    for Wrong { call, begins, says, line } in table {
+        let refusal = refused(call);
+        let shown = refusal.to_string();
+        assert!(shown.starts_with(begins), "{shown:?} does not begin with {begins:?}");
+        assert!(refusal.message.contains(says), "{shown:?} does not say {says:?}");
+        assert_eq!(refusal.at, format!("{}:{line}", file!()), "the line of {begins}");
+        let plain = shown.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        assert!(plain && !shown.contains("  "), "{shown:?}");
+    }
+}
+
+#[rustfmt::skip]
+#[test]
+fn operations_of_f32_refuse_integers() {
+    check(&[
+        wrong("neg(i64 [2]): ", "f32", || i().neg()),
+        wrong("exp(i64 [2]): ", "f32", || i().exp()),
+        wrong("log(i64 [2]): ", "f32", || i().log()),
+        wrong("tanh(i64 [2]): ", "f32", || i().tanh()),
+        wrong("relu(i64 [2]): ", "f32", || i().relu()),
+        wrong("add_scalar(i64 [2]): ", "f32", || i().add_scalar(1.0)),
+        wrong("mul_scalar(i64 [2]): ", "f32", || i().mul_scalar(1.0)),
+        wrong("add(f32 [2, 3], i64 [2]): ", "f32", || x().add(&i())),
+        wrong("sub(i64 [2], f32 [2, 3]): ", "f32", || i().sub(&x())),
+        wrong("mul(i64 [2], i64 [2]): ", "f32", || i().mul(&i())),
+        wrong("div(i64 [2], i64 [2]): ", "f32", || i().div(&i())),
+        wrong("matmul(i64 [2], i64 [2]): ", "f32", || i().matmul(&i())),
+        wrong("sum(i64 [2]): ", "f32", || i().sum()),
+        wrong("sum(i64 [2]): ", "f32", || i().sum_dims(&[0], false)),
+        wrong("mean(i64 [2]): ", "f32", || i().mean()),
+        wrong("mean(i64 [2]): ", "f32", || i().mean_dims(&[0], false)),
+        wrong("max(i64 [2]): ", "f32", || i().max_dims(&[0], false)),
+        wrong("argmax(i64 [2]): ", "f32", || i().argmax(0)),
+        wrong("softmax(i64 [2]): ", "f32", || i().softmax(0)),
+        wrong("log_softmax(i64 [2]): ", "f32", || i().log_softmax(0)),
+        wrong("gather(i64 [2]): ", "f32", || i().gather(0, &i())),
+        wrong("scatter_add(f32 [2, 3], i64 [2]): ", "f32", || x().scatter_add(1, &i(), &i())),
+        wrong("cross_entropy(i64 [2]): ", "f32", || i().cross_entropy(&i())),
+        wrong("add_(f32 [2, 3], i64 [2]): ", "f32", || done(x().add_(&i(), 1.0))),
+        wrong("fill_(i64 [2]): ", "f32", || done(i().fill_(1.0))),
+        wrong("to_vec(i64 [2]): ", "f32", || done(i().to_vec::<f32>())),
+        wrong("to_vec(f32 [2, 3]): ", "i64", || done(x().to_vec::<i64>())),
+        wrong("item(f32 [2, 3]): ", "one element", || done(x().item())),
+        wrong("to_vec(i64 [1]): ", "f32", || done(i64s(&[3]).item())),
+    ]);
+}
+
+#[rustfmt::skip]
+#[test]
+fn shapes_that_do_not_fit_are_refused() {
+    fn y4() -> Tensor { Tensor::ones(&[4]) }
+    check(&[
+        wrong("from_vec(3 values): ", "[2, 2] has 4", || Tensor::from_vec(vec![0.0f32; 3], &[2, 2])),
+        wrong("shape([1, 1, 1, 1, 1, 1, 1, 1, 1]): ", "at most 8", || Tensor::zeros(&[1; 9])),
+        wrong("shape([1, 1, 1, 1, 1, 1, 1, 1, 1]): ", "not 9", || Tensor::ones(&[1; 9])),
+        wrong("shape([1, 1, 1, 1, 1, 1, 1, 1, 1]): ", "not 9", || Tensor::full(&[1; 9], 0.5)),
+        wrong("shape([1, 1, 1, 1, 1, 1, 1, 1, 1]): ", "not 9", || x().reshape(&[1; 9])),
+        wrong("shape([0, 0, 0, 0, 0, 0, 0, 0, 0]): ", "not 9", || random(&[0; 9])),
+        wrong("add(f32 [2, 3], f32 [4]): ", "broadcast", || x().add(&y4())),
+        wrong("sub(f32 [2, 3], f32 [4]): ", "broadcast", || x().sub(&y4())),
+        wrong("mul(f32 [2, 3], f32 [4]): ", "broadcast", || x().mul(&y4())),
+        wrong("div(f32 [2, 3], f32 [4]): ", "broadcast", || x().div(&y4())),
+        wrong("add(f32 [2, 3], f32 [4]): ", "broadcast", || &x() + &y4()),
+        wrong("sub(f32 [2, 3], f32 [4]): ", "broadcast", || &x() - &y4()),
+        wrong("mul(f32 [2, 3], f32 [4]): ", "broadcast", || &x() * &y4()),
+        wrong("div(f32 [2, 3], f32 [4]): ", "broadcast", || &x() / &y4()),
+        wrong("matmul(f32 [2, 3], f32 [2, 3]): ", "3 columns", || x().matmul(&x())),
+        wrong("matmul(f32 [2, 3], f32 [4]): ", "two matrices", || x().matmul(&y4())),
+        wrong("reshape(f32 [2, 3]): ", "6 elements", || x().reshape(&[4])),
+        wrong("expand(f32 [2, 3]): ", "[2, 4]", || x().expand(&[2, 4])),
+        wrong("expand(f32 [2, 3]): ", "[3]", || x().expand(&[3])),
+        wrong("add_(f32 [2, 3], f32 [3]): ", "one shape", || done(x().add_(&Tensor::ones(&[3]), 1.0))),
+        wrong("gather(f32 [2, 3], i64 [2]): ", "dimensions", || x().gather(0, &i())),
+        wrong("gather(f32 [2, 3], f32 [2, 3]): ", "i64", || x().gather(0, &x())),
+        wrong("gather(f32 [4], i64 [2]): ", "index 4", || y4().gather(0, &i64s(&[0, 4]))),
+        wrong("gather(f32 [], i64 [2]): ", "dimensions", || Tensor::scalar(1.0).gather(0, &i())),
+        wrong("scatter_add(f32 [4], i64 [2], f32 [4]): ", "one shape", || y4().scatter_add(0, &i(), &y4())),
+        wrong("cross_entropy(f32 [4], i64 [2]): ", "(B, C)", || y4().cross_entropy(&i())),
+        wrong("cross_entropy(f32 [2, 3], f32 [4]): ", "(B, C)", || x().cross_entropy(&y4())),
+        wrong("cross_entropy(f32 [2, 3], i64 [1]): ", "2 rows", || x().cross_entropy(&i64s(&[0]))),
+        wrong("cross_entropy(f32 [2, 3], i64 [2]): ", "target 3", || x().cross_entropy(&i64s(&[0, 3]))),
+    ]);
+}
+
+#[track_caller]
+fn random(shape: &[usize]) -> Tensor {
+    Tensor::rand(shape, &mut Generator::new(0))
+}
+
+#[rustfmt::skip]
+#[test]
+fn dimensions_that_do_not_exist_are_refused() {
+    check(&[
+        wrong("transpose(f32 [2, 3]): ", "no dimension 2", || x().transpose(0, 2)),
+        wrong("transpose(f32 [2, 3]): ", "-2 to 1", || x().transpose(-3, 0)),
+        wrong("sum(f32 [2, 3]): ", "no dimension 2", || x().sum_dims(&[2], false)),
+        wrong("sum(f32 [2, 3]): ", "twice", || x().sum_dims(&[1, -1], false)),
+        wrong("mean(f32 [2, 3]): ", "no dimension 2", || x().mean_dims(&[2], false)),
+        wrong("max(f32 [2, 3]): ", "no dimension -3", || x().max_dims(&[-3], false)),
+        wrong("max(f32 [2, 0]): ", "no elements", || Tensor::ones(&[2, 0]).max_dims(&[1], true)),
+        wrong("argmax(f32 [2, 3]): ", "no dimension 2", || x().argmax(2)),
+        wrong("argmax(f32 [2, 0]): ", "no elements", || Tensor::ones(&[2, 0]).argmax(1)),
+        wrong("softmax(f32 [2, 3]): ", "no dimension 2", || x().softmax(2)),
+        wrong("log_softmax(f32 [2, 3]): ", "no dimension 2", || x().log_softmax(2)),
+        wrong("gather(f32 [2, 3]): ", "no dimension 2", || x().gather(2, &i())),
+        wrong("scatter_add(f32 [2, 3]): ", "no dimension", || x().scatter_add(2, &i(), &x())),
+    ]);
+}
+
+#[rustfmt::skip]
+#[test]
+fn wrong_uses_of_autograd_are_refused() {
+    check(&[
+        wrong("requires_grad_(i64 [2]): ", "floating-point", || i().requires_grad_(true)),
+        wrong("requires_grad_(f32 [2, 3]): ", "leaf", || leaf().exp().requires_grad_(false)),
+        wrong("requires_grad_(f32 [2, 3]): ", "inference", || inference_mode(x).requires_grad_(true)),
+        wrong("backward(f32 [2, 3]): ", "requires a gradient", || done(x().backward())),
+        wrong("backward(f32 [2, 3]): ", "single number", || done(leaf().backward())),
+        wrong("backward(f32 [2, 3]): ", "single number", || done(leaf().backward_retain_graph())),
+        wrong("backward(f32 [2, 3], f32 []): ", "shape", || done(leaf().backward_with(&Tensor::scalar(1.0)))),
+        wrong("backward(f32 [2, 3], i64 [2, 3]): ", "type", || done(leaf().backward_with(&i64_x()))),
+        wrong("add_(f32 [2, 3]): ", "no_grad", || done(leaf().add_(&x(), 1.0))),
+        wrong("fill_(f32 [2, 3]): ", "no_grad", || done(leaf().fill_(1.0))),
+        wrong("fill_(f32 [4, 2, 3]): ", "copy", || done(x().expand(&[4, 2, 3]).fill_(1.0))),
+    ]);
+}
+
+fn i64_x() -> Tensor {
+    Tensor::from_vec(vec![1i64; 6], &[2, 3])
+}
+
+/// Sizes whose product does not fit into a `usize` must not wrap around: that would read and write
+/// out of bounds.
+#[test]
+fn sizes_that_overflow_are_refused() {
+    let half = 1usize << 32;
+    refused(|| Tensor::from_vec(Vec::<f32>::new(), &[half, half]));
+    refused(|| Tensor::zeros(&[half, half, 2]));
+    refused(|| Tensor::zeros(&[0]).reshape(&[half, half]));
+    let one = Tensor::ones(&[1, 1]);
+    refused(|| one.expand(&[half, half]).exp());
+    refused(|| one.expand(&[half, half + 1]).sum());
+    // Rows times columns is 32 after wrapping around, and no operand has too many elements.
+    let (tall, wide) = (one.expand(&[(1 << 59) + 1, 1]), one.expand(&[1, 32]));
+    refused(|| tall.matmul(&wide));
+    assert_eq!(Tensor::zeros(&[0, usize::MAX]).numel(), 0);
+}
+
+#[test]
+fn a_storage_conflict_names_both_and_nothing_waits() {
+    let x = Tensor::arange(1000);
+    let reading = x.storage().read("checkpoint");
+    let elsewhere = |call: fn(&Tensor)| {
+        let x = x.clone();
+        std::thread::spawn(move || refused(|| call(&x))).join().expect("a refusal")
+    };
+    for refusal in [
+        elsewhere(|x| x.fill_(1.0)),
+        elsewhere(|x| x.reshape(&[10, 100]).fill_(1.0)),
+        refused(|| x.fill_(1.0)),
+    ] {
+        assert_eq!(refusal.op, "fill_");
+        assert!(refusal.message.contains("checkpoint"), "{refusal}");
+        assert_eq!(refusal.operands, ["f32 storage of 4000 bytes"]);
+    }
+    assert_eq!(x.exp().numel(), 1000, "readers do not disturb one another");
+    // Of several readers, the one that is still there is named, not the one that came last.
+    let refusal = refused(|| x.fill_(1.0));
+    assert!(refusal.message.contains("checkpoint"), "{refusal}");
+    drop(reading);
+    x.fill_(1.0);
+    assert_eq!(
+        (x.sum().item(), x.storage().version()),
+        (1000.0, 1),
+        "refused writes count nothing"
+    );
+
+    let writing = x.storage().write("update");
+    for refusal in
+        [elsewhere(|x| drop(x.exp())), refused(|| x.to_vec::<f32>()), refused(|| x.fill_(0.0))]
+    {
+        assert!(refusal.message.contains("update"), "{refusal}");
+    }
+    drop(writing);
+    assert_eq!(x.exp().numel(), 1000);
+}
+
+/// A panic while writing must not leave the storage locked.
+#[test]
+fn a_panic_under_a_guard_gives_the_storage_back() {
+    let x = Tensor::zeros(&[3]);
+    let inner = x.clone();
+    let writer = std::thread::spawn(move || {
+        let _writing = inner.storage().write("update");
+        panic!("in the middle of an update");
+    });
+    assert!(writer.join().is_err());
+    x.fill_(2.0);
+    assert_eq!(x.to_vec::<f32>(), [2.0; 3]);
+}
+
+#[test]
+fn other_panics_stay_what_they_are() {
+    let payload = catch_unwind(|| panic!("of the learner")).expect_err("a panic");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"of the learner"));
+    let a = refused(|| x().item());
+    assert_eq!(a.clone(), a);
+    let Misuse { op, operands, message, .. } = a;
+    assert_eq!((op, operands), ("item", vec!["f32 [2, 3]".to_string()]));
+    assert!(!message.is_empty());
+}

@@ -15,9 +15,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let mut costs = Table::new()
         .column("parameters", "parameters", "")
         .column("autograd", "autograd", "")
-        .column("passes", "forward passes of differences", "")
+        .column("passes", "passes", "")
         .column("differences", "differences", "")
-        .column("ratio", "differences / autograd", "");
+        .column("ratio", "ratio", "");
     for width in WIDTHS {
         let problem = Problem::of(args, width);
         let autograd = median_seconds(11, || drop(problem.gradients()));

@@ -22,9 +22,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let mut table = Table::new()
         .column("epoch", "epoch", "")
         .column("loss", "mean loss", "")
-        .column("accuracy", "accuracy held out", "")
-        .column("kept", "kept by a step", "bytes")
-        .column("peak", "peak of the epoch", "bytes");
+        .column("accuracy", "held out", "")
+        .column("kept", "a step keeps", "bytes")
+        .column("peak", "peak", "bytes");
     let mut losses = Vec::new();
     let mut accuracy = 0.0;
     let progress = Progress::new(args, "training", EPOCHS as u64);

@@ -58,12 +58,12 @@ impl Point {
 fn table(args: &LabArgs, points: &[Point]) -> Table {
     let mut table = Table::new()
         .column("batch", "batch", "images")
-        .column("depth", "hidden layers", "")
+        .column("depth", "depth", "")
         .column("parameters", "parameters", "bytes")
-        .column("activations", "kept for backward", "bytes")
-        .column("ratio", "kept / parameters", "");
+        .column("activations", "kept", "bytes")
+        .column("ratio", "ratio", "");
     if args.mine {
-        table = table.column("mine", "your function says", "bytes");
+        table = table.column("mine", "yours", "bytes");
     }
     for point in points {
         let mine = args.mine.then(|| Cell::Bytes(exercise::saved_bytes(&point.sizes, false)));

@@ -27,10 +27,10 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
     let mut table = Table::new()
         .column("mode", "mode", "")
-        .column("kept", "kept by the graph", "bytes")
-        .column("peak", "peak above the start", "bytes")
-        .column("seconds", "one forward pass", "")
-        .column("tiny_seconds", "a tiny one", "");
+        .column("kept", "kept", "bytes")
+        .column("peak", "peak", "bytes")
+        .column("seconds", "one pass", "")
+        .column("tiny_seconds", "a tiny pass", "");
     let device = args.device()?;
     let (network, images, _) = network_and_batch(&SIZES, args.seed);
     let (tiny, tiny_images, _) = network_and_batch(&TINY, args.seed);

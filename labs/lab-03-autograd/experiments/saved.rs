@@ -42,7 +42,7 @@ fn nodes(graph: &Graph) -> Table {
         .column("operation", "operation", "")
         .column("result", "result", "")
         .column("saves", "saves", "")
-        .column("bytes", "newly kept", "bytes")
+        .column("bytes", "adds", "bytes")
         .column("note", "note", "");
     let mut keeper = HashMap::new();
     for node in graph.nodes().iter().filter(|node| node.name != "leaf") {
@@ -51,9 +51,9 @@ fn nodes(graph: &Graph) -> Table {
         for saved in &node.saved {
             let first = *keeper.entry(saved.storage).or_insert(node.place);
             if saved.role == Role::Parameter {
-                notes.push("a parameter, alive anyway".to_string());
+                notes.push("a parameter".to_string());
             } else if first != node.place {
-                notes.push(format!("{:?} is kept by #{first}", saved.shape));
+                notes.push(format!("kept by #{first}"));
             } else {
                 bytes += saved.bytes;
             }

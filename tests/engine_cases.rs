@@ -11,6 +11,8 @@ use std::sync::Arc;
 use engine_room::{Tensor, no_grad};
 use refused::refused;
 
+type Call = fn(&Tensor, &Tensor) -> Tensor;
+
 fn vector(values: &[f32]) -> Tensor {
     Tensor::from_vec(values.to_vec(), &[values.len()])
 }
@@ -155,15 +157,16 @@ fn c03_tied_maxima_share_the_gradient() {
 
 #[test]
 fn c09_gradients_are_summed_back_to_the_operands() {
-    type Call = fn(&Tensor, &Tensor) -> Tensor;
-    let cases: [(Call, &[usize], &[usize], &[f64], &[f64]); 5] = [
-        (Tensor::mul, &[1], &[2, 3], &[21.0], &[1.0; 6]),
-        (Tensor::mul, &[3, 1], &[1, 2], &[3.0; 3], &[6.0; 2]),
-        (Tensor::add, &[2, 3, 1], &[3], &[3.0; 6], &[6.0; 3]),
-        (Tensor::div, &[2, 2], &[2], &[1.0, 0.5, 1.0, 0.5], &[-4.0, -1.5]),
-        (Tensor::mul, &[], &[2, 2], &[10.0], &[1.0; 4]),
+    /// The shape of an operand and its gradient.
+    type Operand = (&'static [usize], &'static [f64]);
+    let cases: [(Call, Operand, Operand); 5] = [
+        (Tensor::mul, (&[1], &[21.0]), (&[2, 3], &[1.0; 6])),
+        (Tensor::mul, (&[3, 1], &[3.0; 3]), (&[1, 2], &[6.0; 2])),
+        (Tensor::add, (&[2, 3, 1], &[3.0; 6]), (&[3], &[6.0; 3])),
+        (Tensor::div, (&[2, 2], &[1.0, 0.5, 1.0, 0.5]), (&[2], &[-4.0, -1.5])),
+        (Tensor::mul, (&[], &[10.0]), (&[2, 2], &[1.0; 4])),
     ];
-    for (call, a, b, da, db) in cases {
+    for (call, (a, da), (b, db)) in cases {
         let (a, b) = (counting(a), counting(b));
         call(&a, &b).sum().backward();
         agree(&grad(&a), da, 1e-6);
@@ -196,12 +199,12 @@ fn c11_calling_backward_twice() {
     assert_eq!(grad(&x), [5.0, 5.0]);
 }
 
-/// On a thread with a stack of 256 KiB, with and without a backward pass. Beside the case's 200,000
-/// additions, shorter chains in which each node keeps the one before it alive by a saved tensor too.
+/// On a thread with a stack of 256 KiB, with and without a backward pass. Beside the case's
+/// 200,000 additions, shorter chains in which a saved tensor keeps the node before alive too.
 #[test]
 fn c13_a_deep_graph_overflows_no_stack() {
     let one = Tensor::ones(&[1]).requires_grad_(true);
-    let links: [(usize, fn(&Tensor, &Tensor) -> Tensor); 5] = [
+    let links: [(usize, Call); 5] = [
         (200_000, |y, _| y.add_scalar(1.0)),
         (20_000, |y, _| y.tanh()),
         (20_000, |y, one| y.mul(one)),

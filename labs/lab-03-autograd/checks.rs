@@ -13,6 +13,8 @@ mod inputs;
 mod judge;
 #[path = "checks/loss.rs"]
 mod loss;
+#[path = "checks/places.rs"]
+mod places;
 #[path = "checks/products.rs"]
 mod products;
 #[path = "checks/walk.rs"]

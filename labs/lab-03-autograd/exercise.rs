@@ -2,7 +2,7 @@
 //!
 //! Replace each `exercise!(..)` by your code. Grade with `cargo test --test lab-03-autograd`, ask
 //! for a hint with `cargo run --bin course -- hint 3.1`.
-#![allow(dead_code, unused_imports, unused_variables)] // the exercises you have not begun are silent
+#![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! For the engine's tests: a tensor that knows nothing of strides. The numbers lie in logical order,
-//! in `f64`, and operations go by the index of each.
+//! For the engine's tests: a tensor that knows nothing of strides. Its numbers lie in logical
+//! order, in `f64`, and operations go by the index of each.
 
 /// A shape and its elements in logical order.
 #[derive(Clone, Debug)]

@@ -68,15 +68,20 @@ fn integers(number: &LitInt) -> Vec<Expr> {
     others.retain(|other| *other != value);
     others.dedup();
     let literal = |other: u64| LitInt::new(&format!("{other}{}", number.suffix()), number.span());
-    others.into_iter().map(|other| { let other = literal(other); parse_quote!(#other) }).collect()
+    others
+        .into_iter()
+        .map(|other| {
+            let other = literal(other);
+            parse_quote!(#other)
+        })
+        .collect()
 }
 
 /// One more, the opposite, and 0.
 fn floats(number: &LitFloat) -> Vec<Expr> {
     let value: f64 = number.base10_parse().unwrap_or_default();
-    let literal = |other: f64| {
-        LitFloat::new(&format!("{other:?}{}", number.suffix()), number.span())
-    };
+    let literal =
+        |other: f64| LitFloat::new(&format!("{other:?}{}", number.suffix()), number.span());
     let (more, zero) = (literal(value + 1.0), literal(0.0));
     vec![parse_quote!(#more), parse_quote!(-#number), parse_quote!(#zero)]
 }
@@ -117,8 +122,21 @@ const EXCHANGED: &[&[&str]] = &[
 
 /// Methods that are left out: what they are called on stays.
 const LEFT_OUT: &[&str] = &[
-    "neg", "exp", "abs", "transpose", "mul_scalar", "mul", "add", "sub", "div", "reshape", "max",
-    "log_softmax", "sum_dims", "scatter_add", "gather",
+    "neg",
+    "exp",
+    "abs",
+    "transpose",
+    "mul_scalar",
+    "mul",
+    "add",
+    "sub",
+    "div",
+    "reshape",
+    "max",
+    "log_softmax",
+    "sum_dims",
+    "scatter_add",
+    "gather",
 ];
 
 fn methods(call: &ExprMethodCall) -> Vec<Expr> {

@@ -131,11 +131,11 @@ fn first_repetition(dy: &Tensor, shape: &[usize], added: usize) -> Tensor {
     })
 }
 
-const KEPT: &str = "The numbers are right and the shape is not. The dimensions that broadcasting has \
-    added in front are not in the operand's shape; they have to go.";
-const DROPPED: &str = "The numbers are right and the shape is not. A dimension of size 1 that was \
-    stretched is summed and stays, with size 1: the operand has it.";
-const STRETCHED: &str = "Only the dimensions added in front have been summed. A dimension in which \
-    the operand has size 1 and dy more was repeated as well, and has to be summed too.";
-const LEFT: &str = "That is the sum with the shapes aligned at their first dimension. Broadcasting \
-    aligns them at the last one: an operand of shape [3] is a row, not a column.";
+const KEPT: &str = "The numbers are right and the shape is not. The dimensions that broadcasting \
+    has added in front are not in the operand's shape; they have to go.";
+const DROPPED: &str = "The numbers are right and the shape is not. A dimension of size 1 that \
+    was stretched is summed and stays, with size 1: the operand has it.";
+const STRETCHED: &str = "Only the dimensions added in front have been summed. A dimension in \
+    which the operand has size 1 and dy more was repeated as well, and has to be summed too.";
+const LEFT: &str = "That is the sum with the shapes aligned at their first dimension. \
+    Broadcasting aligns them at the last one: an operand of shape [3] is a row, not a column.";

@@ -76,24 +76,25 @@ fn ideas(sizes: &Sizes, off: bool, want: u64) -> Vec<Idea<u64>> {
     ]
 }
 
-const NO_GRAD: &str = "That is what is kept while recording is on. Inside no_grad no node is made, \
-    and what nobody holds is freed as soon as the next layer has used it.";
-const PARAMETERS: &str = "That counts the weights and biases too. They live on because the network \
-    has them, not because of the graph; the question is what the backward pass costs on top.";
-const EVERY_RESULT: &str = "That counts every result along the way. A result is kept only if some \
-    backward pass asks for its numbers; adding a bias asks for none.";
-const TWO_HOLDERS: &str = "That counts the hidden activations twice. The relu saves its result and \
-    the next product saves its input: they are one tensor, and one storage.";
-const INPUTS: &str = "The images are missing. The first product saves its input, for the gradient of \
-    its weights, although nobody asks for a gradient of the images.";
+const NO_GRAD: &str = "That is what is kept while recording is on. Inside no_grad no node is \
+    made, and what nobody holds is freed as soon as the next layer has used it.";
+const PARAMETERS: &str = "That counts the weights and biases too. They live on because the \
+    network has them, not because of the graph; the question is what the backward pass costs on \
+    top.";
+const EVERY_RESULT: &str = "That counts every result along the way. A result is kept only if \
+    some backward pass asks for its numbers; adding a bias asks for none.";
+const TWO_HOLDERS: &str = "That counts the hidden activations twice. The relu saves its result \
+    and the next product saves its input: they are one tensor, and one storage.";
+const INPUTS: &str = "The images are missing. The first product saves its input, for the \
+    gradient of its weights, although nobody asks for a gradient of the images.";
 const TARGETS_OF_FOUR: &str = "Targets are i64 and have 8 bytes each, not 4.";
-const TARGETS: &str = "The targets are missing: the loss saves which class to look up in each row, 8 \
-    bytes a row.";
-const LOSS: &str =
-    "What the loss keeps is missing: log_softmax saves its result, (batch, classes).";
+const TARGETS: &str = "The targets are missing: the loss saves which class to look up in each \
+    row, 8 bytes a row.";
+const LOSS: &str = "What the loss keeps is missing: log_softmax saves its result, (batch, \
+    classes).";
 const LOGITS: &str = "That counts the logits as well as their log-softmax. The backward pass of \
     log_softmax asks for its result alone.";
 const NUMBERS: &str = "That counts numbers. An f32 takes 4 bytes and an i64 takes 8.";
 const ONE_ROW: &str = "That is one row of the batch. Every row keeps its own numbers.";
-const DOUBLED: &str = "That is twice what is kept. Gradients are no part of it: they are made during \
-    the backward pass, and the question is what waits for it.";
+const DOUBLED: &str = "That is twice what is kept. Gradients are no part of it: they are made \
+    during the backward pass, and the question is what waits for it.";

@@ -200,7 +200,7 @@ pub fn words(plan: &Plan) -> String {
     let mut lines = Vec::new();
     for (op, inputs) in plan.iter().enumerate() {
         let terms = inputs.iter().map(|input| {
-            let cut = if input.cut { " (cut)" } else { "" };
+            let cut = if input.cut { " (no gradient)" } else { "" };
             format!("{} {}{cut}", input.weight, name(input.source))
         });
         lines.push(format!("n{op} = {}", terms.collect::<Vec<_>>().join(" + ")));

@@ -100,7 +100,7 @@ impl Batch {
         self.finite(check, "the gradient", &called, &got)?;
         let want = self.tensor(&self.gradient(f64::from(dy)));
         let ideas = self.gradient_ideas(f64::from(dy));
-        check.tensor("the gradient", &called, &got, &want, 2e-4 / self.size[0] as f64, &ideas)
+        check.tensor("the gradient", &called, &got, &want, 1e-5, &ideas)
     }
 
     /// The bytes that the operation alone keeps alive.
@@ -238,19 +238,19 @@ fn softmax_of_columns(logits: &[f64], [batch, classes]: [usize; 2]) -> Vec<f64> 
     logits.iter().enumerate().map(|(i, z)| z.exp() / sums[i % classes]).collect()
 }
 
-const SUM: &str = "That is the sum over the rows. The loss is their mean, so that it does not grow \
-    with the batch.";
+const SUM: &str = "That is the sum over the rows. The loss is their mean, so that it does not \
+    grow with the batch.";
 const SIGN: &str = "That is the mean logarithm without the minus. A probability below 1 has a \
     negative logarithm; the loss is its opposite, and 0 only if the target has probability 1.";
 const OVER_ALL: &str = "That is divided by B . C. Each row contributes one number, that of its \
     target, so the mean is over the B rows.";
 const DIMENSION: &str = "That is the softmax over the batch. The classes of one row compete with \
     each other: dimension 1 of (B, C).";
-const BATCH: &str = "That is B times the gradient. The loss is the mean over the rows, so each row \
-    counts with 1 / B.";
-const DY: &str = "That is the gradient for dy = 1. What comes in is dy, the gradient of the loss, and \
-    everything that goes out is multiplied by it.";
-const UPHILL: &str = "That is the gradient with the opposite sign: one_hot - softmax. More score for \
-    the target lowers the loss, so the target's element is negative: softmax - one_hot.";
-const TARGET: &str = "That is the softmax alone. The loss also contains - z[target] directly, which \
-    subtracts 1 from the gradient at the target of each row.";
+const BATCH: &str = "That is B times the gradient. The loss is the mean over the rows, so each \
+    row counts with 1 / B.";
+const DY: &str = "That is the gradient for dy = 1. What comes in is dy, the gradient of the \
+    loss, and everything that goes out is multiplied by it.";
+const UPHILL: &str = "That is the gradient with the opposite sign: one_hot - softmax. More score \
+    for the target lowers the loss, so the target's element is negative: softmax - one_hot.";
+const TARGET: &str = "That is the softmax alone. The loss also contains - z[target] directly, \
+    which subtracts 1 from the gradient at the target of each row.";

@@ -187,8 +187,8 @@ fn sum(x: &Tensor) -> Tensor {
     Tensor::scalar(x.to_vec::<f32>().iter().sum())
 }
 
-/// 3.2. Where sizes differ, most wrong orders do not run at all; then the square case, in which they
-/// do, tells by its values which one it is.
+/// 3.2. Where sizes differ, most wrong orders do not run at all. The square case, in which they
+/// do, then tells by its values which one it is.
 pub fn matmul(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     let mut rng = check.rng();
     if let Err(diagnosis) = matmul_of_size(imp, check, &mut rng, [2, 3, 4]) {
@@ -246,8 +246,8 @@ fn matmul_call(
     let b = random(rng, &[k, n], lies[1]);
     let dy = random(rng, &[m, n], lies[2]);
     let views = if lies.contains(&Transposed) { ", some of them views" } else { "" };
-    let words =
-        format!("matmul_backward(dC [{m}, {n}]) with A [{m}, {k}], B [{k}, {n}] saved{views}");
+    let shapes = format!("dC [{m}, {n}]) with A [{m}, {k}], B [{k}, {n}] saved");
+    let words = format!("matmul_backward({shapes}{views}");
     Call { words, a, b, dy, needs }
 }
 
@@ -289,13 +289,14 @@ const OUTPUTS: &str = "3.2-outputs-swapped";
 const OUTPUTS_THOUGHT: &str = "That is the gradient of the other input. They are returned in the \
     order of the inputs: dA first, then dB.";
 const RESULT: &str = "3.2-result-transposed";
-const RESULT_OF_A: &str = "That is what B . dC^T gives: dA transposed. Each element of dA collects \
-    one row of dC against one row of B: dA = dC . B^T, with the shape of A.";
-const RESULT_OF_B: &str = "That is what dC^T . A gives: dB transposed. Each element of dB collects \
-    one column of A against one column of dC: dB = A^T . dC, with the shape of B.";
+const RESULT_OF_A: &str = "That is what B . dC^T gives: dA transposed. Each element of dA \
+    collects one row of dC against one row of B: dA = dC . B^T, with the shape of A.";
+const RESULT_OF_B: &str = "That is what dC^T . A gives: dB transposed. Each element of dB \
+    collects one column of A against one column of dC: dB = A^T . dC, with the shape of B.";
 const RESHAPE: &str = "3.2-reshaped";
-const RESHAPE_THOUGHT: &str = "That is what comes if the saved matrix is reshaped to the transposed \
-    shape. Reshaping keeps the order of the numbers; a transpose makes rows of the columns.";
+const RESHAPE_THOUGHT: &str = "That is what comes if the saved matrix is reshaped to the \
+    transposed shape. Reshaping keeps the order of the numbers; a transpose makes rows of the \
+    columns.";
 const PLAIN: &str = "3.2-no-transpose";
 const PLAIN_OF_A: &str = "That is dC . B without a transpose; it runs only because all sizes are \
     equal here. A's element [m, k] meets row k of B, so dC's row m is summed against B's row k: \

@@ -253,31 +253,31 @@ const MISALIGNED: Otherwise = (
      gradient, and the gradients come in the order of all inputs: pair edges and gradients first, \
      leave out the Nones after that.",
 );
-const NEVER_ENDS: &str = "The walk does not end. Each round of the loop has to take a node out of \
-    those that wait, and a node may never be put back to wait for a gradient that nobody will send: \
-    an operation may have none for one of its inputs.";
-const RECURSION: &str = "One call inside another for each node of a chain fills the stack. Keep the \
-    nodes that wait in a collection of your own and take them out in a loop.";
+const NEVER_ENDS: &str = "The walk does not end. Each round of the loop has to take a node out \
+    of those that wait, and a node may never be put back to wait for a gradient that nobody will \
+    send: an operation may have none for one of its inputs.";
+const RECURSION: &str = "One call inside another for each node of a chain fills the stack. Keep \
+    the nodes that wait in a collection of your own and take them out in a loop.";
 const EVERY_PATH: &str = "Nodes are run once for each path that leads to them. In x = x + x each \
-    level doubles the paths: 40 levels have 2^40. Add up what arrives at a node first, and run its \
-    backward pass once, with the sum.";
-const TOO_EARLY: &str = "The node was run before all of its gradient had arrived: another node that \
-    used its result ran later. The order of arrival is not enough. Among the nodes that wait, the \
-    one made last (the largest id) is complete.";
-const OVERWRITTEN: &str = "That is one of the gradients that arrive there, and the others are lost. \
-    Each use of a result is a way in which it acts on the loss, and ways add up: the first gradient \
-    is stored, later ones are added to it.";
-const IGNORED: &str = "The walk begins with another gradient than the one it was given. dy is the \
-    gradient of the result; it is 1 only if the result is the loss itself.";
-const SKIPPED: &str = "A gradient arrives at this node, and its own backward pass has to hand it on \
-    to its inputs.";
+    level doubles the paths: 40 levels have 2^40. Add up what arrives at a node first, and run \
+    its backward pass once, with the sum.";
+const TOO_EARLY: &str = "The node was run before all of its gradient had arrived: another node \
+    that used its result ran later. The order of arrival is not enough. Among the nodes that \
+    wait, the one made last (the largest id) is complete.";
+const OVERWRITTEN: &str = "That is one of the gradients that arrive there, and the others are \
+    lost. Each use of a result is a way in which it acts on the loss, and ways add up: the first \
+    gradient is stored, later ones are added to it.";
+const IGNORED: &str = "The walk begins with another gradient than the one it was given. dy is \
+    the gradient of the result; it is 1 only if the result is the loss itself.";
+const SKIPPED: &str = "A gradient arrives at this node, and its own backward pass has to hand it \
+    on to its inputs.";
 const MISSING: &str = "A gradient arrives at this leaf. Leaves are where the walk ends: what has \
     arrived there in the end is the answer.";
 const NOT_LEAVES: &str = "Gradients of intermediate results are needed only during the walk. \
     Returning them would keep their memory alive.";
-const UNWRAPPED: &str = "Both an edge and a gradient may be None: an input that needs no gradient has \
-    no edge, and an operation may return no gradient for an input that has one. Then there is \
-    nothing to hand on.";
+const UNWRAPPED: &str = "Both an edge and a gradient may be None: an input that needs no \
+    gradient has no edge, and an operation may return no gradient for an input that has one. \
+    Then there is nothing to hand on.";
 const SEARCHES: &str = "The walk is right on small graphs, and here it looks through a growing \
     collection at every node: 100,000 nodes make 10^10 steps. A map or a set finds an id without \
     looking at the others.";

@@ -84,7 +84,7 @@ impl Storage {
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
             Err(TryLockError::WouldBlock) => self.conflict(op, "read", "writing"),
         };
-        Reading { guard, _hold: Hold::new(self, op) }
+        Reading { _hold: Hold::new(self, op), guard }
     }
 
     /// Borrows the numbers for writing on behalf of `op` and raises the version.
@@ -99,7 +99,7 @@ impl Storage {
             Err(TryLockError::WouldBlock) => self.conflict(op, "write", "using"),
         };
         self.version.fetch_add(1, Ordering::AcqRel);
-        Writing { guard, _hold: Hold::new(self, op) }
+        Writing { _hold: Hold::new(self, op), guard }
     }
 
     /// The lock is held for a moment only, so waiting for it is bounded.
@@ -143,8 +143,8 @@ impl Drop for Hold<'_> {
 
 /// A borrow for reading.
 pub struct Reading<'a> {
-    guard: RwLockReadGuard<'a, Buffer>,
     _hold: Hold<'a>,
+    guard: RwLockReadGuard<'a, Buffer>,
 }
 
 impl Deref for Reading<'_> {
@@ -157,8 +157,8 @@ impl Deref for Reading<'_> {
 
 /// The one borrow for writing.
 pub struct Writing<'a> {
-    guard: RwLockWriteGuard<'a, Buffer>,
     _hold: Hold<'a>,
+    guard: RwLockWriteGuard<'a, Buffer>,
 }
 
 impl Deref for Writing<'_> {

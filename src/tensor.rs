@@ -89,7 +89,10 @@ impl Tensor {
 
     /// A tensor over an existing storage, outside the graph.
     pub(crate) fn over(storage: Arc<Storage>, layout: Layout) -> Tensor {
-        let inference = autograd::is_inference_mode();
+        Tensor::new(storage, layout, autograd::is_inference_mode())
+    }
+
+    fn new(storage: Arc<Storage>, layout: Layout, inference: bool) -> Tensor {
         Tensor(Arc::new(Inner { storage, layout, node: Mutex::new(None), inference }))
     }
 
@@ -98,9 +101,10 @@ impl Tensor {
         Tensor::over(Arc::new(storage), Layout::contiguous(shape))
     }
 
-    /// Another tensor over the same storage, outside the graph.
+    /// Another tensor over the same storage, outside the graph. It is an inference tensor if this
+    /// one is, whatever the mode is now: the promise is about the memory.
     pub(crate) fn with_layout(&self, layout: Layout) -> Tensor {
-        Tensor::over(self.0.storage.clone(), layout)
+        Tensor::new(self.0.storage.clone(), layout, self.0.inference)
     }
 
     /// Size of each dimension.
@@ -199,14 +203,14 @@ impl Tensor {
         *self.0.node.lock().unwrap_or_else(PoisonError::into_inner) = node;
     }
 
-    /// Whether two handles are one tensor.
-    pub(crate) fn is_same(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    /// Whether this is not the only handle on the tensor.
+    pub(crate) fn has_other_handles(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     /// Whether no other tensor, and no other handle on this one, can see the numbers.
     pub(crate) fn is_sole_owner(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && Arc::strong_count(&self.0.storage) == 1
+        !self.has_other_handles() && Arc::strong_count(&self.0.storage) == 1
     }
 
     /// Whether operations on this tensor are recorded.
@@ -243,7 +247,7 @@ impl Tensor {
         if requires_grad && !self.requires_grad() {
             self.set_node(Some(Node::leaf(self.shape())));
             self.0.storage.set_role(Role::Parameter);
-        } else if !requires_grad {
+        } else if !requires_grad && self.requires_grad() {
             self.set_node(None);
             self.0.storage.set_role(Role::Other);
         }

@@ -89,9 +89,4 @@ impl Ctx {
     pub(super) fn tensors(&self) -> impl Iterator<Item = &Tensor> {
         self.saved.iter().flatten().map(|saved| &saved.tensor)
     }
-
-    /// Whether this very tensor is among the saved ones.
-    pub(super) fn has_saved(&self, tensor: &Tensor) -> bool {
-        self.tensors().any(|saved| saved.is_same(tensor))
-    }
 }

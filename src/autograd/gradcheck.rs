@@ -35,9 +35,10 @@ impl std::error::Error for GradcheckError {}
 /// (f(x + ε) − f(x − ε)) / 2ε, which cost two calls of `f` an element.
 ///
 /// A result with several elements is weighted with fixed random numbers, so that each of its
-/// elements counts and none cancels another. The two gradients may differ by `tolerance` · (1 + |numeric|).
-/// In `f32` a step ε of 1e-2 and a tolerance of 1e-2 balance the error of the formula, which grows
-/// with ε², and that of the rounding, which grows with 1/ε. Integer inputs are left alone.
+/// elements counts and none cancels another. The two gradients may differ by
+/// `tolerance` · (1 + |numeric|). In `f32` a step ε of 1e-2 and a tolerance of 1e-2 balance the
+/// error of the formula, which grows with ε², and that of the rounding, which grows with 1/ε.
+/// Integer inputs are left alone.
 ///
 /// # Errors
 /// The worst element, if it is out of tolerance; a NaN always is.

@@ -167,7 +167,12 @@ impl Node {
 
     /// The first gradient is stored and later ones are added to it.
     pub(super) fn accumulate(&self, dx: Tensor) {
-        let sum = match self.grad() {
+        let Kind::Leaf { grad } = &self.kind else {
+            return;
+        };
+        // Locked until the sum is stored: another thread's addition would be lost in between.
+        let mut grad = lock(grad);
+        let sum = match &*grad {
             Some(grad) => grad.add(&dx),
             // Stored as it is only if nobody else can see it: y = a + b hands one and the same
             // tensor to both sides, and clipping one gradient must not clip the other.
@@ -175,7 +180,7 @@ impl Node {
             None => dx.copy(),
         };
         sum.storage().set_role(Role::Gradient);
-        self.set_grad(Some(sum));
+        *grad = Some(sum);
     }
 }
 

@@ -29,15 +29,13 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     let recording = needs.contains(&true);
     let mut ctx = Ctx::new(op.name(), &needs);
     let y = no_grad(|| op.forward(&mut ctx, inputs));
-    if !recording {
-        return y;
-    }
     // The node belongs to a tensor of its own. If y was also saved, the graph keeps the one
     // without a node: a node that held itself would never be freed. And an operation that returns
-    // its input must not overwrite that input's node.
-    let shared = ctx.has_saved(&y) || inputs.iter().any(|x| x.is_same(&y));
-    let y = if shared { y.detach() } else { y };
-    y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), y.shape())));
+    // its input, or a tensor it holds, must neither overwrite that one's node nor hand it on.
+    let y = if y.has_other_handles() { y.detach() } else { y };
+    if recording {
+        y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), y.shape())));
+    }
     y
 }
 

@@ -80,7 +80,8 @@ pub fn output(folder: &Path, name: &str) -> Result<String, Wrong> {
     let capture = Capture::load(folder, name)?;
     Ok(stack(&[
         "<figure class=\"output\">".into(),
-        capture.printed(folder, name)?,        format!("<figcaption class=\"origin\">{}</figcaption>", capture.origin(name)?),
+        capture.printed(folder, name)?,
+        format!("<figcaption class=\"origin\">{}</figcaption>", capture.origin(name)?),
         "</figure>".into(),
     ]))
 }

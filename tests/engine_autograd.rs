@@ -85,6 +85,16 @@ fn gradients_that_nobody_asked_for_are_not_computed() {
     let edge = node.edges()[1].as_ref().expect("an edge");
     assert!(edge.is_leaf() && edge.id() < node.id() && edge.saved_bytes() == 0);
     assert!(edge.backward(&w).is_empty());
+    let (c, w) = (Tensor::ones(&[2]), leaf(&[1.0, 2.0]));
+    let saved = |y: Tensor| y.node().expect("a node").saved_tensors();
+    for [only] in [saved(c.mul(&w)), saved(w.mul(&c)), saved(w.div(&c))]
+        .map(|s| <[_; 1]>::try_from(s).expect("one tensor"))
+    {
+        assert!(share(&only, &c), "the constant is all that the gradient needs");
+    }
+    assert_eq!(saved(c.div(&w)).len(), 2);
+    let gradients = w.mul(&w).node().expect("a node").backward(&c);
+    assert!(gradients.iter().flatten().all(|gradient| !gradient.requires_grad()));
 }
 
 #[test]

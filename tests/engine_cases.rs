@@ -119,7 +119,8 @@ fn b13_gather_refuses_indices_out_of_range() {
 fn b15_expand_only_adds_dimensions_or_stretches_1() {
     assert_eq!(Tensor::ones(&[2, 1]).expand(&[2, 4]).shape(), [2, 4]);
     assert_eq!(Tensor::ones(&[1, 2]).expand(&[0, 2]).shape(), [0, 2]);
-    for (from, to) in [(&[2, 3][..], &[3][..]), (&[2, 3], &[4, 3]), (&[3], &[0]), (&[3], &[3, 1])] {
+    let wrong = [(&[2, 3][..], &[3][..]), (&[2, 3], &[4, 3]), (&[3], &[0]), (&[3], &[3, 1])];
+    for (from, to) in wrong.into_iter().chain([(&[0][..], &[3][..])]) {
         assert_eq!(refused(|| Tensor::ones(from).expand(to)).op, "expand");
     }
 }

@@ -166,7 +166,8 @@ fn wrong_uses_of_autograd_are_refused() {
         wrong("backward(f32 [2, 3]): ", "single number", || leaf().backward_retain_graph()),
         wrong("backward(f32 [2, 3], f32 [4]): ", "shape", || leaf().backward_with(&y())),
         wrong("backward(f32 [2, 3], i64 [2, 3]): ", "type", || leaf().backward_with(&i64_x())),
-        wrong("add_(f32 [2, 3]): ", "no_grad", || leaf().add_(&x(), 1.0)),
+        wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || leaf().add_(&x(), 1.0)),
+        wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || x().add_(&leaf(), 1.0)),
         wrong("fill_(f32 [2, 3]): ", "no_grad", || leaf().fill_(1.0)),
         wrong("fill_(f32 [4, 2, 3]): ", "copy", || x().expand(&[4, 2, 3]).fill_(1.0)),
     ]);

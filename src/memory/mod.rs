@@ -17,7 +17,7 @@ pub enum Role {
     Parameter,
     /// The gradient of a leaf.
     Gradient,
-    /// Saved by the graph for the backward pass.
+    /// Saved by a graph for its backward pass; it stays so until it is freed.
     Activation,
     /// State of an optimizer.
     Optimizer,

@@ -8,11 +8,12 @@ impl Tensor {
     /// x += alpha · other, in place. Every view of the storage sees it, and its version goes up.
     ///
     /// # Panics
-    /// If the shapes differ, if x repeats elements, or if x belongs to a graph and recording is on.
+    /// If the shapes differ, if x repeats elements, or if one of the two belongs to a graph and
+    /// recording is on.
     #[track_caller]
     pub fn add_(&self, other: &Tensor, alpha: f32) {
         expect_f32("add_", &[self, other]);
-        self.check_writable("add_");
+        self.check_writable("add_", &[self, other]);
         if self.shape() != other.shape() {
             let message = "both must have one shape".to_string();
             refuse("add_", &[self, other], message);
@@ -27,16 +28,16 @@ impl Tensor {
     #[track_caller]
     pub fn fill_(&self, value: f32) {
         expect_f32("fill_", &[self]);
-        self.check_writable("fill_");
+        self.check_writable("fill_", &[self]);
         self.device().backend().fill_in_place(self.view_of(), value);
     }
 
     #[track_caller]
-    fn check_writable(&self, op: &'static str) {
-        if self.requires_grad() && is_grad_enabled() {
-            let message = "the tensor belongs to a graph, and a change in place would not be \
+    fn check_writable(&self, op: &'static str, operands: &[&Tensor]) {
+        if is_grad_enabled() && operands.iter().any(|operand| operand.requires_grad()) {
+            let message = "an operand belongs to a graph, and a change in place would not be \
                            recorded; wrap the update in no_grad";
-            refuse(op, &[self], message.to_string());
+            refuse(op, operands, message.to_string());
         }
         let mut sizes = self.shape().iter().zip(self.strides());
         if sizes.any(|(&size, &stride)| size > 1 && stride == 0) {

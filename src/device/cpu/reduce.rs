@@ -1,7 +1,8 @@
 //! Reductions: sums and maxima over any dimensions, and argmax.
 //!
-//! Accumulation is in `f64`, and long rows are summed in blocks of a fixed size, so that neither
-//! the error nor the bits of a sum depend on how the work is split.
+//! Rows that lie side by side are summed in blocks of 1,024 with eight `f32` sums each, and the
+//! blocks in `f64`; all else is summed in `f64` element by element. Block size and order are fixed,
+//! so the bits of a sum depend on the layout alone and never on how the work is split.
 
 use crate::device::cpu::elements;
 use crate::device::{Reduce, View};

@@ -8,7 +8,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const COLUMN: i32 = 122;
+const COLUMN: i32 = 130;
 const ROW: i32 = 92;
 const BOX: (i32, i32) = (92, 62);
 const MARGIN: i32 = 14;
@@ -17,11 +17,11 @@ const SAVED: RGBColor = RGBColor(0x3b, 0x82, 0xc4);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// The figure as SVG text.
+/// The figure as SVG text. `leaves` names the graph's leaves, oldest first.
 ///
 /// # Errors
 /// If the graph is empty.
-pub fn svg(graph: &Graph) -> Result<String, String> {
+pub fn svg(graph: &Graph, leaves: &[&str]) -> Result<String, String> {
     let places = places(graph);
     let columns = places.iter().map(|place| place.0 + 1).max().ok_or("the graph is empty")?;
     let rows = places.iter().map(|place| place.1 + 1).max().unwrap_or(1);
@@ -29,13 +29,16 @@ pub fn svg(graph: &Graph) -> Result<String, String> {
     let size = (size(columns, COLUMN, BOX.0), size(rows, ROW, BOX.1));
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+    let mut leaves = leaves.iter();
     for node in graph.nodes() {
+        let name = if node.name == "leaf" { leaves.next() } else { None };
+        let title = name.map_or(node.name.to_string(), |name| format!("leaf {name}"));
         let to = corner(places[node.place]);
         for (i, &input) in node.inputs.iter().enumerate() {
             let spread = 9 * (2 * i as i32 - (node.inputs.len() as i32 - 1));
             connect(&area, corner(places[input]), to, spread)?;
         }
-        draw_node(&area, node, to)?;
+        draw_node(&area, node, &title, to)?;
     }
     drop(area);
     Ok(text.replace("\"#000000\"", "\"currentColor\""))
@@ -56,14 +59,14 @@ fn corner((column, row): (i32, i32)) -> (i32, i32) {
     (MARGIN + column * COLUMN, MARGIN + row * ROW)
 }
 
-fn draw_node(area: &Area, node: &GraphNode, at: (i32, i32)) -> Result<(), String> {
+fn draw_node(area: &Area, node: &GraphNode, title: &str, at: (i32, i32)) -> Result<(), String> {
     let width = if node.name == "leaf" { 1 } else { 2 };
     let corners = [at, (at.0 + BOX.0, at.1 + BOX.1)];
     draw(area.draw(&Rectangle::new(corners, BLACK.stroke_width(width))))?;
     let saved: Vec<String> = node.saved.iter().map(|saved| format!("{:?}", saved.shape)).collect();
     let saves = if saved.is_empty() { String::new() } else { format!("saves {}", saved[0]) };
     let lines = [
-        (node.name.to_string(), 15, BLACK),
+        (title.to_string(), 15, BLACK),
         (format!("{:?}", node.shape), 13, BLACK),
         (saves, 12, SAVED),
     ];

@@ -19,7 +19,7 @@ pub fn is_grad_enabled() -> bool {
     MODE.get() == Mode::Record
 }
 
-/// Whether tensors made now are barred from every graph.
+/// Whether tensors made now may never be saved by a graph.
 pub fn is_inference_mode() -> bool {
     MODE.get() == Mode::Inference
 }
@@ -33,8 +33,8 @@ pub fn no_grad<T>(f: impl FnOnce() -> T) -> T {
     with_mode(mode, f)
 }
 
-/// Runs `f` without recording, and bars its tensors from every graph for good. In return the
-/// engine never has to watch them for changes.
+/// Runs `f` without recording, and lets no graph ever save its tensors. In return nobody has to
+/// watch them for changes.
 pub fn inference_mode<T>(f: impl FnOnce() -> T) -> T {
     with_mode(Mode::Inference, f)
 }

@@ -19,6 +19,12 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let mut generator = Generator::new(args.seed);
     let network = Network::new(&SIZES, &mut generator);
     let device = args.device()?;
+    let Sizes { batch, width, .. } = SIZES;
+    output.say(&format!(
+        "{} images to train with, {} held out, batches of {batch}, one hidden layer of {width}.\n",
+        split.train.len(),
+        split.test.len()
+    ));
     let mut table = Table::new()
         .column("epoch", "epoch", "")
         .column("loss", "mean loss", "")
@@ -31,13 +37,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     for epoch in 1..=EPOCHS {
         reset_peak_memory_stats(device);
         let order = generator.permutation(split.train.len());
-        let step = Step { args, network: &network };
-        let (mut sum, mut kept) = (0.0, 0);
-        for batch in order.chunks_exact(SIZES.batch) {
-            let (loss, bytes) = step.take(&split.train.select(batch));
-            (sum, kept) = (sum + loss as f64, bytes);
-        }
-        let loss = sum / (order.len() / SIZES.batch) as f64;
+        let (loss, kept) = Step { args, network: &network }.take_all(&split.train, &order);
         accuracy = share_right(&network, &split.test);
         progress.step(format!("loss {loss:.3}, a step keeps {kept} bytes"));
         losses.push((epoch as f64, loss));
@@ -69,6 +69,16 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// One step for each whole batch. Returns the mean loss and the bytes that the last graph kept.
+    fn take_all(&self, images: &Digits, order: &[usize]) -> (f64, u64) {
+        let (mut sum, mut kept) = (0.0, 0);
+        for batch in order.chunks_exact(SIZES.batch) {
+            let (loss, bytes) = self.take(&images.select(batch));
+            (sum, kept) = (sum + loss as f64, bytes);
+        }
+        (sum / (order.len() / SIZES.batch) as f64, kept)
+    }
+
     /// One step of gradient descent. Returns the loss and the bytes that its graph kept.
     fn take(&self, batch: &Digits) -> (f32, u64) {
         let (images, labels) = batch.tensors();

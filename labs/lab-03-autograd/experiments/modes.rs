@@ -25,6 +25,13 @@ const MODES: [(&str, Run); 3] = [
 /// Prints one row a mode.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
+    for (name, Sizes { batch, inputs, width, depth, classes }) in [("one", SIZES), ("tiny", TINY)] {
+        output.say(&format!(
+            "{name} pass: batch {batch}, {inputs} inputs, {depth} hidden layers of {width}, \
+             {classes} classes"
+        ));
+    }
+    output.say("");
     let mut table = Table::new()
         .column("mode", "mode", "")
         .column("kept", "kept", "bytes")

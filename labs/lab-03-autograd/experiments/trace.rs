@@ -19,7 +19,7 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
         flat(&loss)
     ));
     output.table("rows", &walk(&loss));
-    output.figure(&diagram::svg(&Graph::of(&loss))?)?;
+    output.figure(&diagram::svg(&Graph::of(&loss), &["w", "b"])?)?;
     loss.backward();
     for (name, leaf) in [("w", w), ("b", b)] {
         let grad = leaf.grad().ok_or("the leaf has no gradient")?;

@@ -62,6 +62,35 @@ impl Layout {
         out
     }
 
+    /// Elements `start`, `start + step`, … of a dimension, `len` of them. The caller has checked
+    /// that they exist.
+    pub fn slice(&self, dim: usize, start: usize, len: usize, step: usize) -> Layout {
+        let mut out = *self;
+        out.shape[dim] = len;
+        out.strides[dim] *= step;
+        // An empty slice may begin at the end, where no element is: it then stays where it was.
+        out.offset += if len == 0 { 0 } else { start * self.strides[dim] };
+        out
+    }
+
+    /// One element of a dimension, which is gone in the result.
+    pub fn select(&self, dim: usize, index: usize) -> Layout {
+        self.slice(dim, index, 1, 1).split(|other| other == dim).0
+    }
+
+    /// Windows of `size` elements along a dimension, each `step` elements behind the one before.
+    /// The dimension counts the windows, and a new last dimension the elements within one. Windows
+    /// overlap where `step` is less than `size`: they share elements, and nothing is copied. The
+    /// caller has checked that `size` is not larger than the dimension.
+    #[track_caller]
+    pub fn unfold(&self, dim: usize, size: usize, step: usize) -> Layout {
+        let windows = (self.shape[dim] - size) / step + 1;
+        let mut out = self.slice(dim, 0, windows, step);
+        out.shape = out.shape.with(size);
+        out.strides = out.strides.with(self.strides[dim]);
+        out
+    }
+
     /// The layout broadcast to `shape`: stretched and new dimensions get stride 0, so that every
     /// step in them reads the same element. `None` if `shape` is not a broadcast of this one, or
     /// too large for any tensor.
@@ -129,6 +158,27 @@ impl Layout {
             }
         }
         runs
+    }
+
+    /// Whether two indices lead to one element, as in an expanded tensor or in windows that
+    /// overlap. Such a tensor cannot be written: one place cannot hold several values.
+    pub fn shows_an_element_twice(&self) -> bool {
+        let mut dims: Vec<(usize, usize)> =
+            self.strides.iter().copied().zip(self.shape.to_vec()).collect();
+        dims.retain(|&(_, size)| size != 1);
+        dims.sort_unstable();
+        // If each step leads beyond all that the smaller steps can reach, no two places agree.
+        let mut reach = 0;
+        let mut apart = true;
+        for (stride, size) in dims {
+            apart &= stride > reach;
+            reach += stride * size.saturating_sub(1);
+        }
+        if apart || self.shape.contains(&0) {
+            return false;
+        }
+        let mut seen = vec![false; reach + 1];
+        self.positions().any(|at| std::mem::replace(&mut seen[at - self.offset], true))
     }
 
     /// Splits the dimensions in two: those for which `take` is false, and those for which it is

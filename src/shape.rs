@@ -38,6 +38,15 @@ impl Dims {
         dims
     }
 
+    /// The list with `value` appended.
+    ///
+    /// # Panics
+    /// If there are [`MAX_DIMS`] already.
+    #[track_caller]
+    pub fn with(&self, value: usize) -> Dims {
+        Dims::new(&[&self[..], &[value]].concat())
+    }
+
     /// The number of elements of a tensor of this shape; 1 for no dimensions at all.
     ///
     /// # Panics

@@ -44,6 +44,7 @@ fn tensor(value: &Value) -> Tensor {
 
 fn call(op: &str, x: &[Tensor], args: &Value) -> Tensor {
     let dim = |name: &str| args[name].as_i64().expect("a dimension") as isize;
+    let count = |name: &str| dim(name) as usize;
     let keepdim = || args["keepdim"].as_bool().expect("a bool");
     let scalar = || args["scalar"].as_f64().expect("a number") as f32;
     match op {
@@ -70,6 +71,11 @@ fn call(op: &str, x: &[Tensor], args: &Value) -> Tensor {
         "cross_entropy" => x[0].cross_entropy(&x[1]),
         "gather" => x[0].gather(dim("dim"), &x[1]),
         "transpose" => x[0].transpose(dim("dim0"), dim("dim1")),
+        "permute" => x[0].permute(&signed(&args["order"])),
+        "narrow" => x[0].narrow(dim("dim"), count("start"), count("length")),
+        "slice" => x[0].slice(dim("dim"), dim("start"), dim("end"), dim("step")),
+        "select" => x[0].select(dim("dim"), dim("index")),
+        "unfold" => x[0].unfold(dim("dim"), count("size"), count("step")),
         "reshape" => x[0].reshape(&usizes(&args["shape"])),
         "expand" => x[0].expand(&usizes(&args["shape"])),
         _ => panic!("golden/ops.json has cases of {op}, which this test does not know"),

@@ -4,33 +4,16 @@
 mod naive;
 #[path = "engine/refused.rs"]
 mod refused;
+#[path = "engine/views.rs"]
+mod views;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine_room::rng::Generator;
 use engine_room::{Layout, MAX_DIMS, Tensor};
 use naive::{Naive, indices};
 use refused::refused;
-
-impl Naive {
-    fn transpose(&self, a: usize, b: usize) -> Naive {
-        let swapped = |index: &[usize]| {
-            let mut index = index.to_vec();
-            index.swap(a, b);
-            index
-        };
-        Naive::from_fn(&swapped(&self.shape), |index| self.at(&swapped(index)))
-    }
-
-    fn expand(&self, shape: &[usize]) -> Naive {
-        let added = shape.len() - self.shape.len();
-        let own = |index: &[usize]| -> Vec<usize> {
-            let kept = index[added..].iter().zip(&self.shape);
-            kept.map(|(&i, &size)| if size == 1 { 0 } else { i }).collect()
-        };
-        Naive::from_fn(shape, |index| self.at(&own(index)))
-    }
-}
 
 fn numbers(x: &Tensor) -> Vec<f64> {
     x.to_vec::<f32>().into_iter().map(f64::from).collect()
@@ -87,26 +70,77 @@ fn random_expansion(shape: &[usize], rng: &mut Generator) -> Vec<usize> {
 /// One random step on the tensor and on its reference.
 fn step(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
     let rank = naive.shape.len();
-    match rng.below(4) {
-        0 if rank > 0 => {
-            let (a, b) = (rng.below(rank), rng.below(rank));
-            (x.transpose(a as isize, b as isize - rank as isize), naive.transpose(a, b))
-        }
-        1 if naive.data.len() <= 100 => {
+    match rng.below(10) {
+        0 | 1 if rank > 0 => reorder(x, naive, rng),
+        2..=4 if rank > 0 => cut(x, naive, rng),
+        5 if naive.data.len() <= 100 => {
             let shape = random_expansion(&naive.shape, rng);
             (x.expand(&shape), naive.expand(&shape))
         }
-        2 => (x.contiguous(), naive.clone()),
-        _ => {
-            let shape = random_shape(naive.data.len(), rng);
-            let y = x.reshape(&shape);
-            let view = Arc::ptr_eq(x.storage(), y.storage());
-            let can = strides_exist(&positions(x.layout()), &shape);
-            assert_eq!(view, can, "{:?} to {shape:?}", x.layout());
-            assert_eq!(x.layout().view(&shape).is_some(), can);
+        6 if rank < 6 => {
+            let at = rng.below(rank + 1);
+            let mut shape = naive.shape.clone();
+            shape.insert(at, 1);
+            let back = at as isize - rank as isize - 1;
+            assert_eq!(x.unsqueeze(back).shape(), shape);
+            let y = x.unsqueeze(at as isize);
+            assert_eq!(y.squeeze(at as isize).shape(), naive.shape);
             (y, Naive { shape, data: naive.data.clone() })
         }
+        7 => (x.contiguous(), naive.clone()),
+        _ => reshaped(x, naive, rng),
     }
+}
+
+fn reorder(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
+    let rank = naive.shape.len();
+    if rng.below(2) == 0 {
+        let (a, b) = (rng.below(rank), rng.below(rank));
+        let mut order: Vec<usize> = (0..rank).collect();
+        order.swap(a, b);
+        return (x.transpose(a as isize, b as isize - rank as isize), naive.permute(&order));
+    }
+    let order = rng.permutation(rank);
+    let back = |&dim: &usize| dim as isize - (rank * (dim % 2)) as isize;
+    (x.permute(&order.iter().map(back).collect::<Vec<_>>()), naive.permute(&order))
+}
+
+/// A part of one dimension, or windows over it.
+fn cut(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
+    let at = rng.below(naive.shape.len());
+    let (dim, size) = (at as isize, naive.shape[at]);
+    match rng.below(4) {
+        0 if size > 0 && naive.shape.len() > 2 => {
+            let place = rng.below(size);
+            (x.select(dim, place as isize - size as isize), naive.select(at, place))
+        }
+        1 if size > 1 && naive.shape.len() < 5 => {
+            let (length, step) = (1 + rng.below(size), 1 + rng.below(3));
+            (x.unfold(dim, length, step), naive.unfold(at, length, step))
+        }
+        2 => {
+            let start = rng.below(size + 1);
+            let length = rng.below(size - start + 1);
+            (x.narrow(dim, start, length), naive.slice(at, start, start + length, 1))
+        }
+        _ => {
+            let (start, end, step) = (rng.below(size + 1), rng.below(size + 1), 1 + rng.below(3));
+            let from_end = if end == size { isize::MAX } else { end as isize };
+            let y = x.slice(dim, start as isize, from_end, step as isize);
+            (y, naive.slice(at, start, end.max(start), step))
+        }
+    }
+}
+
+/// A reshape is a view exactly when strides for it exist.
+fn reshaped(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
+    let shape = random_shape(naive.data.len(), rng);
+    let y = x.reshape(&shape);
+    let view = Arc::ptr_eq(x.storage(), y.storage());
+    let can = strides_exist(&positions(x.layout()), &shape);
+    assert_eq!(view, can, "{:?} to {shape:?}", x.layout());
+    assert_eq!(x.layout().view(&shape).is_some(), can);
+    (y, Naive { shape, data: naive.data.clone() })
 }
 
 #[test]
@@ -124,6 +158,8 @@ fn chains_of_views_read_like_chains_of_copies() {
             assert_eq!(x.layout().positions().collect::<Vec<_>>(), at, "seed {seed}");
             let packed = at.iter().zip(at.first().copied().unwrap_or(0)..).all(|(&a, b)| a == b);
             assert_eq!(x.is_contiguous(), packed, "seed {seed}, {:?}", x.layout());
+            let different = at.iter().collect::<HashSet<_>>().len();
+            assert_eq!(x.layout().shows_an_element_twice(), different < at.len(), "seed {seed}");
         }
     }
 }

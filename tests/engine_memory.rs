@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use custom::{Careless, Counted, Flip, flip};
 use engine_room::autograd::{Graph, apply};
 use engine_room::memory::{
-    Role, bytes_by_role, max_memory_allocated, memory_allocated, reset_peak_memory_stats,
+    HiddenCopies, Role, bytes_by_role, hidden_copies, max_memory_allocated, memory_allocated,
+    reset_hidden_copies, reset_peak_memory_stats,
 };
 use engine_room::rng::Generator;
 use engine_room::{DType, Device, OPS, Tensor, inference_mode, no_grad};
@@ -208,4 +209,28 @@ fn threads_count_together() {
     workers.into_iter().for_each(|worker| worker.join().expect("no panic"));
     assert_eq!(roles(), [0; 5]);
     assert!(peak() >= 299 * 4 * 3);
+}
+
+#[test]
+fn hidden_copies_are_counted_under_their_operation() {
+    let _turn = alone();
+    reset_hidden_copies();
+    let x = Tensor::arange(12).reshape(&[3, 4]);
+    let turned = x.transpose(0, 1);
+    // None of these has anything to copy, or copies because it was asked to.
+    let _quiet = [x.contiguous(), x.copy(), turned.copy(), x.reshape(&[12]), x.softmax(1)];
+    assert_eq!(hidden_copies(), []);
+    let _loud = [turned.reshape(&[12]), turned.reshape(&[2, 6]), turned.contiguous()];
+    let (_soft, w) = (x.softmax(0), Tensor::ones(&[5]).requires_grad_(true));
+    w.sum().backward();
+    let copies = |op, count, bytes| HiddenCopies { op, count, bytes };
+    let want = [
+        copies("accumulate_grad", 1, 20),
+        copies("contiguous", 1, 48),
+        copies("reshape", 2, 96),
+        copies("softmax", 1, 48),
+    ];
+    assert_eq!(hidden_copies(), want);
+    reset_hidden_copies();
+    assert_eq!(hidden_copies(), []);
 }

@@ -198,7 +198,7 @@ fn in_place_on_any_layout() {
     for x in layouts() {
         let n = naive(&x);
         let sizes = x.shape().iter().zip(x.strides());
-        if sizes.clone().any(|(&size, &stride)| size > 1 && stride == 0) {
+        if x.numel() > 0 && sizes.clone().any(|(&size, &stride)| size > 1 && stride == 0) {
             assert!(refused(|| x.fill_(1.0)).message.contains("expanded"));
             continue;
         }

@@ -12,7 +12,7 @@ use crate::autograd::ctx::Ctx;
 use crate::autograd::mode::no_grad;
 use crate::autograd::op::AnyOp;
 use crate::error::misuse;
-use crate::memory::Role;
+use crate::memory::{Role, count_hidden_copy};
 use crate::shape::Dims;
 
 /// A recorded operation, or the place where a leaf's gradient is collected.
@@ -177,7 +177,10 @@ impl Node {
             // Stored as it is only if nobody else can see it: y = a + b hands one and the same
             // tensor to both sides, and clipping one gradient must not clip the other.
             None if dx.is_sole_owner() && dx.is_contiguous() => dx,
-            None => dx.copy(),
+            None => {
+                count_hidden_copy("accumulate_grad", dx.nbytes());
+                dx.copy()
+            }
         };
         sum.storage().set_role(Role::Gradient);
         *grad = Some(sum);

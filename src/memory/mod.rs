@@ -3,6 +3,11 @@
 //! A storage reports itself when it is made, when its role changes and when it is dropped. The
 //! counters are plain atomics, so reading them never disturbs what they count.
 
+mod copies;
+
+pub(crate) use copies::count_hidden_copy;
+pub use copies::{HiddenCopies, hidden_copies, reset_hidden_copies};
+
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::device::Device;

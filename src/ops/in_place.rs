@@ -39,10 +39,9 @@ impl Tensor {
                            recorded; wrap the update in no_grad";
             refuse(op, operands, message.to_string());
         }
-        let mut sizes = self.shape().iter().zip(self.strides());
-        if sizes.any(|(&size, &stride)| size > 1 && stride == 0) {
-            let message = "an expanded tensor shows one element in several places, which cannot \
-                           take several values; copy() it first";
+        if self.layout().shows_an_element_twice() {
+            let message = "an expanded tensor, or one in overlapping windows, shows one element in \
+                           several places, which cannot take several values; copy() it first";
             refuse(op, &[self], message.to_string());
         }
     }

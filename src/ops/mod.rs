@@ -14,6 +14,7 @@ mod softmax;
 mod table;
 mod unary;
 mod view;
+mod window;
 
 pub use table::{OPS, OpRow, Sample};
 

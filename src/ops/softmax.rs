@@ -22,10 +22,10 @@ impl Tensor {
 }
 
 /// Runs the kernel, which works on rows, along any dimension; the result is contiguous.
-fn along(dim: isize, x: &Tensor, log: bool) -> Tensor {
+fn along(op: &'static str, dim: isize, x: &Tensor, log: bool) -> Tensor {
     let rows = x.transpose(dim, -1);
     let y = Tensor::packed(x.device().backend().softmax(rows.view_of(), log), rows.shape());
-    y.transpose(dim, -1).contiguous()
+    y.transpose(dim, -1).contiguous_for(op)
 }
 
 /// y = eˣ / Σ eˣ along a dimension. Shapes: any → the same.
@@ -40,7 +40,7 @@ impl Op<1> for Softmax {
     }
 
     fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        let y = along(self.dim, x, false);
+        let y = along("softmax", self.dim, x, false);
         ctx.save(&y);
         y
     }
@@ -64,7 +64,7 @@ impl Op<1> for LogSoftmax {
     }
 
     fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        let y = along(self.dim, x, true);
+        let y = along("log_softmax", self.dim, x, true);
         ctx.save(&y);
         y
     }

@@ -2,6 +2,7 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
+use crate::memory::count_hidden_copy;
 use crate::ops::{expect_dim, refuse};
 use crate::shape::Dims;
 
@@ -11,6 +12,65 @@ impl Tensor {
     pub fn transpose(&self, a: isize, b: isize) -> Tensor {
         let (a, b) = (expect_dim("transpose", self, a), expect_dim("transpose", self, b));
         if self.shape().is_empty() { self.clone() } else { apply(Transpose(a, b), [self]) }
+    }
+
+    /// The tensor with its dimensions in another order: a view. `order` names each of them once.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[track_caller]
+    pub fn permute(&self, order: &[isize]) -> Tensor {
+        let mut from = Vec::new();
+        // A loop: the caller's line would be lost in a closure.
+        for &dim in order {
+            from.push(expect_dim("permute", self, dim));
+        }
+        let rank = self.shape().len();
+        if from.len() != rank || (0..rank).any(|dim| !from.contains(&dim)) {
+            let message = format!("{order:?} does not name each of the {rank} dimensions once");
+            refuse("permute", &[self], message);
+        }
+        apply(Permute(from), [self])
+    }
+
+    /// The tensor without dimension `dim` if that has size 1; else the tensor itself. A view.
+    #[track_caller]
+    pub fn squeeze(&self, dim: isize) -> Tensor {
+        let dim = expect_dim("squeeze", self, dim);
+        if self.shape().get(dim) == Some(&1) { self.select(dim as isize, 0) } else { self.clone() }
+    }
+
+    /// The tensor with a new dimension of size 1 in front of `dim`; −1 puts it last. A view.
+    #[track_caller]
+    pub fn unsqueeze(&self, dim: isize) -> Tensor {
+        let rank = self.shape().len() as isize;
+        if !(-rank - 1..=rank).contains(&dim) {
+            let message =
+                format!("there is no place {dim}; valid ones are {} to {rank}", -rank - 1);
+            refuse("unsqueeze", &[self], message);
+        }
+        let at = if dim < 0 { dim + rank + 1 } else { dim } as usize;
+        let mut shape = self.shape().to_vec();
+        shape.insert(at, 1);
+        self.reshape(&shape)
+    }
+
+    /// The same elements in logical order under another shape, never by a copy.
+    ///
+    /// # Panics
+    /// If the number of elements differs, or if the strides do not allow a view.
+    #[track_caller]
+    pub fn view(&self, shape: &[usize]) -> Tensor {
+        let fits = Dims::new(shape).numel() == self.numel();
+        if fits && self.layout().view(shape).is_none() {
+            let message = format!(
+                "no strides show the elements as {shape:?} where they lie, with strides {:?}; \
+                 reshape makes a copy where it has to",
+                self.strides()
+            );
+            refuse("view", &[self], message);
+        }
+        self.reshape(shape)
     }
 
     /// The same elements in logical order under another shape: a view if the strides allow one,
@@ -47,9 +107,18 @@ impl Tensor {
     }
 
     /// The tensor itself if its elements lie in logical order without gaps, else a copy in which
-    /// they do.
+    /// they do; `memory::hidden_copies` counts it.
     pub fn contiguous(&self) -> Tensor {
-        if self.is_contiguous() { self.clone() } else { self.copy() }
+        self.contiguous_for("contiguous")
+    }
+
+    /// As [`contiguous`](Tensor::contiguous); a copy counts as a hidden one of `op`.
+    pub(crate) fn contiguous_for(&self, op: &'static str) -> Tensor {
+        if self.is_contiguous() {
+            return self.clone();
+        }
+        count_hidden_copy(op, self.nbytes());
+        self.copy()
     }
 
     /// The elements copied into a storage of their own (PyTorch's `clone`, which in Rust makes a
@@ -77,6 +146,26 @@ impl Op<1> for Transpose {
     }
 }
 
+/// y = x with its dimensions in another order. Shapes: `(A, B, C) → (C, A, B)` for `[2, 0, 1]`.
+/// Gradient: dx = dy in the order that leads back. Saves nothing.
+struct Permute(Vec<usize>);
+
+impl Op<1> for Permute {
+    fn name(&self) -> &'static str {
+        "permute"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        x.with_layout(x.layout().permute(&self.0))
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        let back = |dim: usize| self.0.iter().position(|&from| from == dim);
+        let back: Vec<isize> = (0..self.0.len()).filter_map(back).map(|at| at as isize).collect();
+        [Some(dy.permute(&back))]
+    }
+}
+
 /// y = x under another shape. Shapes: any → any with as many elements.
 /// Gradient: dx = dy under x's shape. Saves nothing.
 struct Reshape {
@@ -92,7 +181,7 @@ impl Op<1> for Reshape {
     fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
         match x.layout().view(&self.to) {
             Some(layout) => x.with_layout(layout),
-            None => x.copy().reshape(&self.to),
+            None => x.contiguous_for("reshape").reshape(&self.to),
         }
     }
 

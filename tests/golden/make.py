@@ -167,6 +167,25 @@ def indices():
 def views():
     for shape, a, b in [((2, 3), 0, 1), ((2, 3, 4), 0, 2), ((2, 3, 4), 1, 2), ((0, 3), 0, 1)]:
         case("transpose", lambda x: x.transpose(a, b), uniform(*shape), dim0=a, dim1=b)
+    for shape, order in [((2, 3, 4), (2, 0, 1)), ((2, 3, 4), (0, -1, 1)), ((), ()), ((0, 3), (1, 0))]:
+        case("permute", lambda x: x.permute(order), uniform(*shape), order=list(order))
+    for shape, dim, start, length in [((2, 5), 1, 1, 3), ((4,), 0, 4, 0), ((3, 2), -2, 0, 2)]:
+        case(
+            "narrow", lambda x: x.narrow(dim, start, length), uniform(*shape), dim=dim,
+            start=start, length=length,
+        )
+    for start, end, step in [(1, 8, 3), (-3, 100, 1), (-100, -1, 2), (5, 2, 1), (9, 9, 4)]:
+        case(
+            "slice", lambda x: x[:, start:end:step], uniform(2, 9), dim=1, start=start, end=end,
+            step=step,
+        )
+    for shape, dim, index in [((2, 3), 0, 1), ((2, 3), -1, -3), ((4,), 0, 2)]:
+        case("select", lambda x: x.select(dim, index), uniform(*shape), dim=dim, index=index)
+    for shape, dim, size, step in [((7,), 0, 3, 2), ((2, 5), 1, 3, 1), ((5, 2), 0, 5, 4), ((3,), 0, 0, 1)]:
+        case(
+            "unfold", lambda x: x.unfold(dim, size, step), uniform(*shape), dim=dim, size=size,
+            step=step,
+        )
     shapes = [
         ((2, 6), (3, 4)), ((2, 3, 4), (24,)), ((6,), (1, 2, 3)), ((1, 1), ()), ((), (1,)),
         ((0, 3), (3, 0)),

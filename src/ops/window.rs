@@ -23,7 +23,7 @@ impl Tensor {
                 format!("{len} elements from {start} on do not exist: dimension {dim} has {size}");
             refuse("narrow", &[self], message);
         }
-        self.window("narrow", Cut::Slice { dim, start, len, step: 1 })
+        self.window(Cut::Slice { dim, start, len, step: 1 })
     }
 
     /// Python's `x[start:end:step]` along a dimension: a view. Negative positions count from the
@@ -42,7 +42,7 @@ impl Tensor {
         let (start, end) = (clamp(start), clamp(end));
         let (len, step) = ((end - start).max(0) as usize, step as usize);
         let cut = Cut::Slice { dim, start: start as usize, len: len.div_ceil(step), step };
-        self.window("slice", cut)
+        self.window(cut)
     }
 
     /// Element `index` of a dimension, which is gone in the result: a view. −1 is the last one.
@@ -58,7 +58,7 @@ impl Tensor {
             refuse("select", &[self], message);
         }
         let index = if index < 0 { index + size } else { index } as usize;
-        self.window("select", Cut::Select { dim, index })
+        self.window(Cut::Select { dim, index })
     }
 
     /// All windows of `size` elements along a dimension, `step` apart: a view in which windows that
@@ -77,11 +77,11 @@ impl Tensor {
             );
             refuse("unfold", &[self], message);
         }
-        self.window("unfold", Cut::Unfold { dim, size, step })
+        self.window(Cut::Unfold { dim, size, step })
     }
 
-    fn window(&self, name: &'static str, cut: Cut) -> Tensor {
-        apply(Window { name, cut, from: *self.layout().shape() }, [self])
+    fn window(&self, cut: Cut) -> Tensor {
+        apply(Window { cut, from: *self.layout().shape() }, [self])
     }
 
     /// A dimension that is there: a number without dimensions cannot be cut.
@@ -114,14 +114,17 @@ impl Cut {
 /// y = the part of x that a layout shows. Shapes: as the public methods say.
 /// Gradient: dx is 0 where nothing was shown, and the sum of dy where it was. Saves nothing.
 struct Window {
-    name: &'static str,
     cut: Cut,
     from: Dims,
 }
 
 impl Op<1> for Window {
     fn name(&self) -> &'static str {
-        self.name
+        match self.cut {
+            Cut::Slice { .. } => "slice",
+            Cut::Select { .. } => "select",
+            Cut::Unfold { .. } => "unfold",
+        }
     }
 
     fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {

@@ -7,27 +7,44 @@
 /// A stream of random numbers with an explicit seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
-    seed: u64,
-    counter: u64,
+    state: GeneratorState,
+    /// The four numbers of which the last one drawn is part.
     block: [u32; 4],
-    used: usize,
+}
+
+/// All that a stream is: write these two numbers down, and it goes on from there anywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GeneratorState {
+    /// Which stream.
+    pub seed: u64,
+    /// How many 32-bit numbers have been drawn from it.
+    pub drawn: u64,
 }
 
 impl Generator {
-    /// The stream that belongs to `seed`.
+    /// The stream that belongs to `seed`, from its beginning.
     pub fn new(seed: u64) -> Generator {
-        Generator { seed, counter: 0, block: [0; 4], used: 4 }
+        Generator::from_state(GeneratorState { seed, drawn: 0 })
+    }
+
+    /// A stream from where [`state`](Generator::state) was taken.
+    pub fn from_state(state: GeneratorState) -> Generator {
+        Generator { state, block: philox(state.seed, state.drawn / 4) }
+    }
+
+    /// Where the stream is.
+    pub fn state(&self) -> GeneratorState {
+        self.state
     }
 
     /// The next 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
-        if self.used == self.block.len() {
-            self.block = philox(self.seed, self.counter);
-            self.counter += 1;
-            self.used = 0;
+        let place = (self.state.drawn % 4) as usize;
+        if place == 0 {
+            self.block = philox(self.state.seed, self.state.drawn / 4);
         }
-        self.used += 1;
-        self.block[self.used - 1]
+        self.state.drawn += 1;
+        self.block[place]
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻²⁴, so that every value is an exact `f32`.

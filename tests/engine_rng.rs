@@ -1,7 +1,7 @@
 //! The random numbers: Philox against its authors' known answers, and what is made of its bits.
 
 use engine_room::Tensor;
-use engine_room::rng::Generator;
+use engine_room::rng::{Generator, GeneratorState};
 
 /// Philox 4x32-10 as the paper writes it, with all four counter words. The generator reaches only
 /// counters below 2^64, so the known answers check this, and this checks the generator.
@@ -143,4 +143,19 @@ fn permutation_is_one_and_every_one_comes() {
     (0..6000).for_each(|_| *counts.entry(generator.permutation(3)).or_insert(0) += 1);
     assert_eq!(counts.len(), 6);
     assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn a_stream_goes_on_from_its_state() {
+    for drawn in 0..9 {
+        let mut first = Generator::new(7);
+        (0..drawn).for_each(|_| drop(first.next_u32()));
+        let state = first.state();
+        assert_eq!(state, GeneratorState { seed: 7, drawn });
+        let mut second = Generator::from_state(state);
+        for _ in 0..9 {
+            assert_eq!(first.next_u32(), second.next_u32(), "after {drawn}");
+            assert_eq!(first.state(), second.state());
+        }
+    }
 }

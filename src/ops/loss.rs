@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::ops::{expect_f32, refuse};
 
 impl Tensor {
-    /// The mean over a batch of −log softmax(x) at the target: logits `(B, C)`, targets `(B)` → `()`.
+    /// The mean over a batch of −log softmax(x) at the target: `(B, C)`, targets `(B)` → `()`.
     ///
     /// Composed of `log_softmax`, `gather`, `mean` and `neg`; the graph keeps the log-softmax,
     /// `(B, C)`, and the targets.

@@ -149,7 +149,7 @@ fn permutation_is_one_and_every_one_comes() {
 fn a_stream_goes_on_from_its_state() {
     for drawn in 0..9 {
         let mut first = Generator::new(7);
-        (0..drawn).for_each(|_| drop(first.next_u32()));
+        (0..drawn).for_each(|_| _ = first.next_u32());
         let state = first.state();
         assert_eq!(state, GeneratorState { seed: 7, drawn });
         let mut second = Generator::from_state(state);

@@ -2,7 +2,9 @@
 
 use engine_room::Tensor;
 use grading::salvage::{CompileError, Place, blame, replaced};
-use grading::{Check, Diagnosis, Facts, Idea, Kind, Lab, Progress, Report, root, state, strip};
+use grading::{
+    Check, Diagnosis, Facts, Idea, Kind, Lab, Progress, Report, State, root, state, strip,
+};
 
 const SOLUTION: &str = "\
 //! Doubles.
@@ -224,4 +226,24 @@ fn progress_keeps_states_and_first_guesses() {
     progress.save(&root).expect("it can be written");
     assert_eq!(Progress::load(&root).as_ref(), Ok(&progress));
     assert_eq!(progress.exercise.len(), 1, "what nobody touched is not recorded");
+}
+
+#[test]
+fn a_state_is_void_once_the_answer_has_changed() {
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("stale");
+    let _ = std::fs::remove_dir_all(&root);
+    let shipped = grading::root().join("labs/lab-03-autograd");
+    let lab = root.join("labs/lab-03-autograd");
+    std::fs::create_dir_all(&lab).expect("a folder");
+    for (from, to) in [("lab.toml", "lab.toml"), ("stub.rs", "stub.rs"), ("stub.rs", "exercise.rs")]
+    {
+        std::fs::copy(shipped.join(from), lab.join(to)).expect("a copy");
+    }
+    let text = "[exercise.\"3.1\"]\nstate = \"passed\"\ngraded = \"of another answer\"\n\
+                hints = 2\n[exercise.\"3.2\"]\nstate = \"passed\"\n";
+    std::fs::create_dir_all(root.join(".progress")).expect("a folder");
+    std::fs::write(Progress::path(&root), text).expect("a file");
+    let progress = Progress::load(&root).expect("it can be read");
+    assert_eq!((progress.exercise["3.1"].state, progress.exercise["3.1"].hints), (None, 2));
+    assert_eq!(progress.exercise["3.2"].state, Some(State::Passed));
 }

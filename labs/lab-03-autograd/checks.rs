@@ -5,6 +5,8 @@
 mod broadcast;
 #[path = "checks/bytes.rs"]
 mod bytes;
+#[path = "checks/evidence.rs"]
+mod evidence;
 #[path = "checks/graphs.rs"]
 mod graphs;
 #[path = "checks/inputs.rs"]

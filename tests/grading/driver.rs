@@ -12,6 +12,7 @@ use crate::diagnosis::{Diagnosis, ascii, key};
 use crate::grade::{REPORT, wanted};
 use crate::isolate::verdict_file;
 use crate::model::{Facts, Lab, root};
+use crate::printing::print;
 use crate::report::{LabReport, Report, State, Verdict};
 use crate::{progress, salvage};
 
@@ -25,17 +26,17 @@ pub fn main() -> ExitCode {
         }
         let report = grade_labs(&root(), &labs, &args)?;
         if report.verdicts().next().is_none() && (args.filter.is_some() || !args.skip.is_empty()) {
-            println!("no exercise fits the filter; none was graded");
+            print("no exercise fits the filter; none was graded\n");
             return Ok(true);
         }
-        print!("{}", render(&labs, &report, false));
+        print(&render(&labs, &report, false));
         Ok(report.failures(false) == 0)
     });
     match graded {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
-            println!("The labs could not be graded.\n{}", ascii(&problem));
+            print(&format!("The labs could not be graded.\n{}\n", ascii(&problem)));
             ExitCode::FAILURE
         }
     }
@@ -65,7 +66,7 @@ pub fn grade_all(root: &Path, only: Option<&str>) -> Result<Report, String> {
 fn list(labs: &[Lab], args: &Arguments) {
     for facts in labs.iter().flat_map(|lab| &lab.exercises) {
         if wanted(args, &facts.name()) {
-            println!("{}: test", facts.name());
+            print(&format!("{}: test\n", facts.name()));
         }
     }
 }

@@ -11,6 +11,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use crate::check::Exercise;
 use crate::child::{self, Request};
 use crate::model::{Facts, Lab, root};
+use crate::printing::{print, run_trials};
 use crate::progress;
 use crate::report::{LabReport, Report, Verdict};
 use crate::{isolate, state};
@@ -57,11 +58,11 @@ fn graded(folder: &Path, source: &str, checks: &[&str]) -> Result<ExitCode, Stri
         let trial = trial(&lab, facts, &verdicts, args.nocapture);
         trials.push(trial.with_ignored_flag(untouched));
     }
-    let conclusion = libtest_mimic::run(&args, trials);
+    let conclusion = run_trials(&args, trials);
     if !args.list {
         publish(&lab, &verdicts)?;
     }
-    Ok(conclusion.exit_code())
+    Ok(conclusion.map_or(ExitCode::FAILURE, |conclusion| conclusion.exit_code()))
 }
 
 /// The lab, if its exercises are those that have a check.
@@ -82,7 +83,7 @@ fn trial(lab: &Arc<Lab>, facts: &Facts, verdicts: &Verdicts, loud: bool) -> Tria
         let limit = Duration::from_secs(facts.time_limit.into());
         let outcome = isolate::run(&id, 0, limit);
         if loud && !outcome.output.is_empty() {
-            println!("{id} printed:\n{}", outcome.output);
+            print(&format!("{id} printed:\n{}\n", outcome.output));
         }
         let verdict = Verdict::from_check(&lab, facts, outcome.diagnosis_with_output());
         let failed =

@@ -9,7 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Lab;
 use crate::report::{Report, State};
+use crate::state;
 
 const HEAD: &str = "# Your progress in the Engine Room. Safe to read, to copy to another machine \
                     and to delete.\n\n";
@@ -31,6 +33,9 @@ pub struct ExerciseProgress {
     /// The state when it was last graded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
+    /// The fingerprint of the functions that were graded. Once they are others, the state is void.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graded: Option<String>,
     /// How many of the three hints have been opened.
     #[serde(default)]
     pub hints: u32,
@@ -52,6 +57,9 @@ impl Progress {
     }
 
     /// Reads the file; no file is no progress. An error says what is wrong with it.
+    ///
+    /// The state of an exercise that has been changed since it was graded is left out: what does
+    /// not compile can be graded by nobody, and must not stand there as passed.
     pub fn load(root: &Path) -> Result<Progress, String> {
         let path = Progress::path(root);
         let text = match std::fs::read_to_string(&path) {
@@ -59,9 +67,16 @@ impl Progress {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
         };
-        toml::from_str(&text).map_err(|error| {
+        let mut progress: Progress = toml::from_str(&text).map_err(|error| {
             format!("{} cannot be understood: {error}\nRepair or delete it.", path.display())
-        })
+        })?;
+        let now = fingerprints(root);
+        for (id, seen) in &mut progress.exercise {
+            if seen.graded.is_some() && seen.graded.as_ref() != now.get(id) {
+                (seen.state, seen.graded) = (None, None);
+            }
+        }
+        Ok(progress)
     }
 
     /// Writes the file whole or not at all.
@@ -98,11 +113,30 @@ impl Progress {
 /// Remembers a report's states. What cannot be remembered is said, and is no reason to fail.
 pub(crate) fn remember(root: &Path, report: &Report) {
     let written = Progress::load(root).and_then(|mut progress| {
-        if progress.record(report) { progress.save(root) } else { Ok(()) }
+        let mut is_news = progress.record(report);
+        let now = fingerprints(root);
+        for verdict in report.verdicts() {
+            if let Some(seen) = progress.exercise.get_mut(&verdict.id) {
+                is_news |= seen.graded.as_ref() != now.get(&verdict.id);
+                seen.graded = now.get(&verdict.id).cloned();
+            }
+        }
+        if is_news { progress.save(root) } else { Ok(()) }
     });
     if let Err(problem) = written {
         eprintln!("The progress was not recorded: {problem}");
     }
+}
+
+/// What stands in the learners' files now, by exercise id; nothing where there are no labs.
+fn fingerprints(root: &Path) -> BTreeMap<String, String> {
+    let mut prints = BTreeMap::new();
+    for lab in Lab::all(root).unwrap_or_default() {
+        let Ok(source) = std::fs::read_to_string(lab.folder.join("exercise.rs")) else { continue };
+        let of = lab.exercises.iter().map(|f| (f.id.clone(), state::fingerprint(f, &source)));
+        prints.extend(of);
+    }
+    prints
 }
 
 /// Today's date in UTC, as `2026-12-02`.

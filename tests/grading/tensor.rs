@@ -37,6 +37,23 @@ impl Check {
     }
 }
 
+/// `called` with the tensors that it is about, so that a result can be checked by hand; as it is if
+/// one of them is too large for that.
+pub fn with_inputs(called: &str, inputs: &[(&str, &Tensor)]) -> String {
+    if inputs.iter().any(|(_, tensor)| tensor.numel() > SMALL) {
+        return called.to_owned();
+    }
+    let mut out = called.to_owned();
+    for (what, tensor) in inputs {
+        let values = values(tensor);
+        match values[..] {
+            [value] => out += &format!("\n{what} {:?} is {}", tensor.shape(), number(value)),
+            _ => out += &whole(what, &values, tensor.shape()),
+        }
+    }
+    out
+}
+
 /// What came, what was right, and the generic key of the difference; none if they are equal.
 fn difference(
     what: &str,

@@ -1,7 +1,8 @@
 //! 3.3: gradients of broadcast operands, for every way in which a shape can have been stretched.
 
 use engine_room::Tensor;
-use grading::{Check, Diagnosis, Idea};
+use grading::diagnosis::key;
+use grading::{Check, Diagnosis, Idea, with_inputs};
 
 use super::Implementation;
 use super::inputs::Lie::{Packed, Transposed};
@@ -45,12 +46,31 @@ pub fn reduce(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
             let dy = random(&mut rng, from, lie);
             let view = if dy.is_contiguous() { "" } else { ", a view" };
             let called = format!("reduce_broadcast(dy {from:?}{view}, shape {shape:?})");
-            let got = check.call(called.as_str(), || (imp.reduce_broadcast)(&dy, shape))?;
+            let called = with_inputs(&called, &[("dy", &dy)]);
+            let got = check
+                .call(called.as_str(), || (imp.reduce_broadcast)(&dy, shape))
+                .map_err(of_a_panic)?;
             let want = reduced(&dy, shape);
             check.tensor("the gradient", &called, &got, &want, 1e-5, &ideas(&dy, shape, &want))?;
         }
     }
     Ok(())
+}
+
+/// Panics of the engine, and of an index, that have a typical reason.
+fn of_a_panic(panic: Diagnosis) -> Diagnosis {
+    let reasons = [
+        ("reshape(", " 1 elements do not fit", "3.3-empty-list-reshape", EMPTY_RESHAPE),
+        ("sum(", "there is no dimension", "3.3-dimensions-move", MOVE),
+        ("attempt to subtract", "overflow", "3.3-index-of-added", ADDED),
+    ];
+    let fits = |(a, b, ..): &(&str, &str, _, _)| panic.got.contains(a) && panic.got.contains(b);
+    match reasons.into_iter().find(fits) {
+        Some((_, _, key, thought)) if panic.key == key::PANICKED => {
+            Diagnosis { key: key.to_owned(), ..panic }.thought(thought)
+        }
+        _ => panic,
+    }
 }
 
 /// Every element of dy added to the one element of the operand that it repeats.
@@ -90,6 +110,7 @@ fn ideas(dy: &Tensor, shape: &[usize], want: &Tensor) -> Vec<Idea<Tensor>> {
     let without: Vec<usize> =
         (0..shape.len()).filter(|&d| shape[d] == dy.shape()[added + d]).map(|d| shape[d]).collect();
     let only_added = collected(dy, &dy.shape()[added..], added, |sum, x| *sum += x);
+    let total = Tensor::scalar(dy.to_vec::<f32>().iter().sum());
     let mut ideas = vec![
         idea(
             "3.3-mean",
@@ -106,11 +127,12 @@ fn ideas(dy: &Tensor, shape: &[usize], want: &Tensor) -> Vec<Idea<Tensor>> {
         idea("3.3-added-dimension-kept", KEPT, want.reshape(&with_ones)),
         idea("3.3-stretched-dimension-dropped", DROPPED, want.reshape(&without)),
         idea("3.3-stretched-forgotten", STRETCHED, only_added),
+        idea("3.3-empty-list", EMPTY, total.reshape(&vec![1; shape.len().max(1)])),
+        idea("3.3-empty-list", EMPTY, total.reshape(&vec![1; dy.shape().len().max(1)])),
         idea(
-            "3.3-summed-all",
-            "That is the sum over everything. Only the dimensions in which the operand was \
-             repeated are summed; along the others each element has a gradient of its own.",
-            Tensor::scalar(dy.to_vec::<f32>().iter().sum()),
+            if added == 0 { "3.3-empty-list" } else { "3.3-summed-all" },
+            if added == 0 { EMPTY } else { ALL },
+            total,
         ),
     ];
     let fits_left = shape.iter().zip(dy.shape()).all(|(&want, &have)| want == have || want == 1);
@@ -139,3 +161,17 @@ const STRETCHED: &str = "Only the dimensions added in front have been summed. A 
     which the operand has size 1 and dy more was repeated as well, and has to be summed too.";
 const LEFT: &str = "That is the sum with the shapes aligned at their first dimension. \
     Broadcasting aligns them at the last one: an operand of shape [3] is a row, not a column.";
+const ALL: &str = "That is the sum over everything. Only the dimensions in which the operand was \
+    repeated are summed; along the others each element has a gradient of its own.";
+const EMPTY: &str = "That is the sum over everything. An empty list of dimensions means all of \
+    them: sum_dims(&[], ..) sums the whole tensor, as in PyTorch. Where nothing was repeated, \
+    leave the sum out.";
+const EMPTY_RESHAPE: &str = "One element is left, so everything was summed. An empty list of \
+    dimensions means all of them: sum_dims(&[], ..) sums the whole tensor, as in PyTorch. Where \
+    nothing was repeated, leave the sum out.";
+const MOVE: &str = "A sum without keepdim takes its dimension away, and the later ones move one \
+    place to the front: what was dimension 1 is dimension 0 then. Keep the dimensions (keepdim \
+    true) and reshape in the end, or begin with the last one.";
+const ADDED: &str = "Dimension `dim` of dy belongs to dimension `dim - added` of the operand, with \
+    `added` as the difference of the lengths. For the dimensions added in front there is none; ask \
+    for `dim < added` first.";

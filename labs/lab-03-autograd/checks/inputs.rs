@@ -12,10 +12,12 @@ pub enum Lie {
     Transposed,
 }
 
-/// Normal random numbers; one of them twice as large as it came, so that no sum is symmetric.
+/// Normal random numbers with one decimal, none of them 0, so that a result can be checked by hand;
+/// one of them twice as large as it came, so that no sum is symmetric.
 pub fn random(rng: &mut Generator, shape: &[usize], lie: Lie) -> Tensor {
     let numel = shape.iter().product();
-    let mut values: Vec<f32> = (0..numel).map(|_| rng.normal()).collect();
+    let one_decimal = |x: f32| if x.abs() < 0.1 { 0.1 } else { (x * 10.0).round() / 10.0 };
+    let mut values: Vec<f32> = (0..numel).map(|_| one_decimal(rng.normal())).collect();
     if let Some(last) = values.last_mut() {
         *last *= 2.0;
     }

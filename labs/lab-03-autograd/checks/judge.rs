@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use grading::{Check, Diagnosis};
 
 use super::Implementation;
-use super::places::{ABSOLUTE, Meaning, Place, RELATIVE, SLOPE, TOO_SMALL, places};
+use super::evidence::Judged;
+use super::places::{ABSOLUTE, Meaning, Place, RELATIVE, SLOPE, places};
 
 /// 3.5
 pub fn judge(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
@@ -39,13 +40,6 @@ const FALSIFIED: [(&str, f64, Meaning); 5] = [
     ("0.1% too small", 0.999, ("3.5-too-tolerant", TOLERANT)),
     ("zero", 0.0, ("3.5-accepts-wrong", ACCEPTS)),
 ];
-
-/// One call of the learner's function: what it returned and the points at which it asked for f.
-struct Judged {
-    called: String,
-    found: Option<usize>,
-    points: Vec<Vec<f64>>,
-}
 
 fn call(
     imp: &Implementation,
@@ -91,30 +85,15 @@ fn right(
 ) -> Result<(), Diagnosis> {
     let judged = call(imp, check, place, claim)?;
     let Some(element) = judged.found else { return Ok(()) };
-    let (key, thought) = judged.moved(&place.x).unwrap_or(rejected);
+    let (key, thought) = judged.of_rejection(place, element).unwrap_or(rejected);
+    let longest = judged.longest(&place.x);
+    let step =
+        if longest > 0.0 { format!("; the longest step was {longest:.1e}") } else { String::new() };
     Err(Diagnosis::new(key)
         .called(judged.called)
-        .got(format!("Some({element})"))
+        .got(format!("Some({element}){step}"))
         .expected("None: the gradient is right everywhere")
         .thought(thought))
-}
-
-impl Judged {
-    /// What the points say: whether elements were moved together, or moved and not moved back, or
-    /// hardly moved at all.
-    fn moved(&self, x: &[f64]) -> Option<Meaning> {
-        let moved =
-            |point: &Vec<f64>| point.iter().zip(x).filter(|(moved, start)| moved != start).count();
-        let counts: Vec<usize> = self.points.iter().map(moved).filter(|&count| count > 0).collect();
-        let steps = self.points.iter().flat_map(|point| point.iter().zip(x).map(|(a, b)| a - b));
-        let longest = steps.fold(0.0, |longest: f64, step| longest.max(step.abs()));
-        match counts[..] {
-            [first, ..] if first > 1 => Some(("3.5-all-moved", ALL_MOVED)),
-            _ if counts.iter().any(|&count| count > 1) => Some(("3.5-not-moved-back", NOT_BACK)),
-            [_, ..] if longest < 1e-9 => Some(("3.5-step-too-small", TOO_SMALL)),
-            _ => None,
-        }
-    }
 }
 
 /// Claims within the tolerance of the truth have to be accepted.
@@ -172,6 +151,9 @@ fn wrong_at(
     let (key, thought) = match judged.found {
         Some(found) if elements.contains(&found) => return Ok(()),
         Some(_) => ("3.5-wrong-index", INDEX),
+        None if elements.iter().any(|&element| judged.stood_still(&place.x, element)) => {
+            ("3.5-step-zero-accepted", ZERO_ACCEPTED)
+        }
         None => accepted,
     };
     let expected: Vec<String> = elements.iter().map(|i| format!("Some({i})")).collect();
@@ -234,12 +216,12 @@ fn nothing_to_check(imp: &Implementation, check: &mut Check) -> Result<(), Diagn
 
 const STRICT: &str = "The claim differs from the gradient by 6e-5 of it, and up to 1e-4 counts \
     as right.";
-const ALL_MOVED: &str = "f was asked with several elements moved at once. That measures the sum \
-    of their slopes, not the slope of one. Move one element and leave all others where they are.";
-const NOT_BACK: &str = "An element was moved and not moved back, so the later slopes were \
-    measured at another place. Take a fresh copy of x for each element, or put the element back.";
 const ACCEPTS: &str = "The claim is far off and is accepted. Compare the slope that you measure \
     with what is claimed for the same element.";
+const ZERO_ACCEPTED: &str = "x0 is 0 here, and f was asked at x itself: a step that is a share of \
+    x0 is 0 too, and the slope becomes 0 / 0, which is NaN. 'Is the difference too large?' is \
+    false for NaN, so the claim passes. Keep the step from shrinking to 0, and ask whether the \
+    difference is small enough.";
 const UNCHECKED: &str = "A wrong first element is found and this one is not. Every element needs \
     its own two calls of f, the last one too.";
 const SIGN: &str = "Slope and claim have the same size and different signs, which is as wrong as \

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine_room::Tensor;
 use engine_room::autograd::{Ctx, Graph, Op, apply};
+use grading::diagnosis::key;
 use grading::{Check, Diagnosis, Idea};
 
 use super::Implementation;
@@ -87,14 +88,15 @@ impl Batch {
         let returned = Arc::default();
         let op = Fused { imp: *imp, returned: Arc::clone(&returned) };
         let called = format!("cross_entropy_forward({}, targets {:?})", self.words, self.targets);
-        let loss = check.call(called.as_str(), || apply(op, [&logits, &targets]))?;
+        let loss =
+            check.call(called.as_str(), || apply(op, [&logits, &targets])).map_err(of_the_index)?;
         self.finite(check, "the loss", &called, &loss)?;
         let want = Tensor::scalar(self.loss(&self.logits) as f32);
         check.tensor("the loss", &called, &loss, &want, 2e-5, &self.loss_ideas())?;
         self.judge_saved(check, &called, &loss)?;
         let called = format!("cross_entropy_backward(dy {dy}) after {}", self.words);
         let dy_tensor = Tensor::scalar(dy);
-        check.call(called.as_str(), || loss.backward_with(&dy_tensor))?;
+        check.call(called.as_str(), || loss.backward_with(&dy_tensor)).map_err(of_the_index)?;
         let got = returned.lock().unwrap_or_else(PoisonError::into_inner).take();
         let got = got.unwrap_or_else(|| Tensor::zeros(&[]));
         self.finite(check, "the gradient", &called, &got)?;
@@ -186,6 +188,13 @@ impl Batch {
         gradient.iter().map(|g| dy * g / batch as f64).collect()
     }
 
+    /// 1 at the target of each row.
+    fn one_hot(&self) -> Vec<f64> {
+        let classes = self.size[1];
+        let is_target = |i: usize| self.targets[i / classes] as usize == i % classes;
+        (0..self.logits.len()).map(|i| f64::from(is_target(i))).collect()
+    }
+
     fn loss_ideas(&self) -> Vec<Idea<Tensor>> {
         let idea =
             |key, thought, value: f64| Idea { key, thought, value: Tensor::scalar(value as f32) };
@@ -207,8 +216,20 @@ impl Batch {
         let idea =
             |key, thought, values: Vec<f64>| Idea { key, thought, value: self.tensor(&values) };
         let scaled = |gradient: Vec<f64>, by: f64| gradient.iter().map(|g| g * by).collect();
-        let batch = self.size[0] as f64;
+        let [batch, classes] = self.size.map(|n| n as f64);
+        let hot = self.one_hot();
+        let without = |part: f64, hot: f64| dy * part / batch - hot;
+        let probabilities = softmax(&self.logits, self.size);
+        let combined = |parts: &[f64], hot_by: f64| {
+            parts.iter().zip(&hot).map(|(part, hot)| without(*part, hot * hot_by)).collect()
+        };
+        let logs: Vec<f64> = probabilities.iter().map(|p| p.ln()).collect();
+        let twice: Vec<f64> = probabilities.iter().map(|p| p.exp()).collect();
         vec![
+            idea("3.6-exp-forgotten", EXP, combined(&logs, dy / batch)),
+            idea("3.6-exp-of-probabilities", EXP_TWICE, combined(&twice, dy / batch)),
+            idea("3.6-target-not-scaled", NOT_SCALED, combined(&probabilities, 1.0)),
+            idea("3.6-divided-by-all", DIVIDED, scaled(self.by_formula(dy), 1.0 / classes)),
             idea("3.6-batch-forgotten", BATCH, scaled(self.by_formula(dy), batch)),
             idea("3.6-dy-forgotten", DY, self.by_formula(1.0)),
             idea("3.6-sign-of-the-gradient", UPHILL, self.by_formula(-dy)),
@@ -218,6 +239,15 @@ impl Batch {
                 scaled(softmax(&self.logits, self.size), dy / batch),
             ),
         ]
+    }
+}
+
+/// A panic of the engine about the index of a gather or scatter_add, with its reason.
+fn of_the_index(panic: Diagnosis) -> Diagnosis {
+    if panic.key == key::PANICKED && panic.got.contains("the index must have as many dimensions") {
+        Diagnosis { key: "3.6-index-shape".to_owned(), ..panic }.thought(INDEX)
+    } else {
+        panic
     }
 }
 
@@ -254,3 +284,15 @@ const UPHILL: &str = "That is the gradient with the opposite sign: one_hot - sof
     for the target lowers the loss, so the target's element is negative: softmax - one_hot.";
 const TARGET: &str = "That is the softmax alone. The loss also contains - z[target] directly, \
     which subtracts 1 from the gradient at the target of each row.";
+const EXP: &str = "That is what comes if the log-probabilities are used as probabilities. The \
+    gradient is softmax - one_hot, and what log_softmax gives is the logarithm of the softmax: \
+    take exp() of it first.";
+const EXP_TWICE: &str = "That is exp() of the probabilities. exp() belongs to \
+    log-probabilities; if the softmax itself was saved, it is ready for use.";
+const NOT_SCALED: &str = "The 1 at the target was subtracted after the softmax had been scaled. \
+    The whole difference softmax - one_hot is multiplied by dy and divided by B.";
+const DIVIDED: &str = "That is divided by B . C. The loss is the mean over the B rows, each of \
+    which contributes one number, so the divisor is B.";
+const INDEX: &str = "The index needs as many dimensions as the tensor that it points into. The \
+    targets have shape (B): reshaped to [B, 1] they are a column that picks one class of each \
+    row.";

@@ -1,4 +1,5 @@
 //! Functions for 3.5, with a place and the gradient there: each catches one weakness of a check.
+//! All of them are smooth everywhere, so that any sensible step around the place is a right one.
 
 /// A function, a place, the gradient there, and what it means if that gradient is rejected.
 pub struct Place {
@@ -134,6 +135,10 @@ pub const TOO_SMALL: &str = "f is stored with 16 digits, so its value is off by 
 pub const ONE_SIDED: &str = "The function bends, and (f(x + step) - f(x)) / step is wrong by the \
     bend times half a step. Measured from both sides, the bend cancels and the error shrinks \
     with the square of the step.";
+pub const TOO_LARGE: &str = "f was measured from both sides, and the step is too large: over such \
+    a step f bends by more than the tolerance, and the straight line between both ends is not \
+    the slope in the middle. That error grows with the square of the step. A step around 1e-5 \
+    balances it against rounding.";
 pub const RELATIVE: &str = "The gradient is 0 here, and what is measured differs from it by \
     rounding alone. A tolerance that is a share of two tiny numbers rejects that; two numbers \
     within 1e-7 count as equal.";

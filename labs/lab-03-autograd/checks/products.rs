@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine_room::Tensor;
 use engine_room::autograd::{Ctx, Op, apply};
 use engine_room::rng::Generator;
-use grading::{Check, Diagnosis, Idea};
+use grading::{Check, Diagnosis, Idea, with_inputs};
 
 use super::inputs::Lie::{Packed, Transposed};
 use super::inputs::{Lie, Matrix, random};
@@ -43,6 +43,7 @@ impl Op<2> for Product {
 /// One call of the learner's function: what goes in, and which inputs require a gradient.
 struct Call {
     words: String,
+    names: [&'static str; 3],
     a: Tensor,
     b: Tensor,
     dy: Tensor,
@@ -63,7 +64,9 @@ impl Call {
         let returned = Arc::default();
         let op = Product { name, forward, backward, returned: Arc::clone(&returned) };
         let y = apply(op, [&a, &b]);
-        check.call(self.words.as_str(), || y.backward_with(&self.dy))?;
+        check
+            .call(self.words.as_str(), || y.backward_with(&self.dy))
+            .map_err(|diagnosis| self.with_inputs(diagnosis))?;
         let gradients = returned.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(gradients.unwrap_or_default())
     }
@@ -77,14 +80,24 @@ impl Call {
         want: [Tensor; 2],
         ideas: [Vec<Idea<Tensor>>; 2],
     ) -> Result<(), Diagnosis> {
-        let parts = ["da", "db"].into_iter().zip(got).zip(want).zip(ideas).zip(self.needs);
+        let [da, db] = [0, 1].map(|input| format!("d{}", self.names[input]));
+        let parts = [da.as_str(), &db].into_iter().zip(got).zip(want).zip(ideas).zip(self.needs);
         for ((((what, got), want), ideas), needed) in parts {
             match got {
-                Some(got) => check.tensor(what, &self.words, got, &want, 1e-5, &ideas)?,
+                Some(got) => check
+                    .tensor(what, &self.words, got, &want, 1e-5, &ideas)
+                    .map_err(|diagnosis| self.with_inputs(diagnosis))?,
                 None => check.require(!needed, || self.none(key_of_none, what, &want))?,
             }
         }
         Ok(())
+    }
+
+    /// The numbers of small inputs, for a learner who computes along.
+    fn with_inputs(&self, diagnosis: Diagnosis) -> Diagnosis {
+        let tensors = self.names.into_iter().zip([&self.a, &self.b, &self.dy]);
+        let called = with_inputs(&self.words, &tensors.collect::<Vec<_>>());
+        diagnosis.called(called)
     }
 
     fn none(&self, key: &str, what: &str, want: &Tensor) -> Diagnosis {
@@ -133,7 +146,7 @@ fn mul_call(rng: &mut Generator, shape: &[usize], lies: [Lie; 3], needs: [bool; 
     let views =
         if lies.contains(&Transposed) && shape.len() > 1 { ", some of them views" } else { "" };
     let words = format!("mul_backward(dy {shape:?}) with a, b {shape:?} saved{views}");
-    Call { words, a, b, dy, needs }
+    Call { words, names: ["a", "b", "dy"], a, b, dy, needs }
 }
 
 /// What goes wrong for the gradient of `own`, whose other factor is `other`.
@@ -162,6 +175,12 @@ fn mul_ideas(own: &Tensor, other: &Tensor, dy: &Tensor) -> Vec<Idea<Tensor>> {
             "That is dy times both factors. The factor whose gradient it is has no place in it: \
              the slope of a . b along a is b.",
             times(&[dy, own, other]),
+        ),
+        idea(
+            "3.1-dy-replaced",
+            "That is a . b, the result of the forward pass. The input whose gradient it is has no \
+             place in it: dy stands there instead, times the other factor.",
+            times(&[own, other]),
         ),
         idea(
             "3.1-summed",
@@ -248,7 +267,7 @@ fn matmul_call(
     let views = if lies.contains(&Transposed) { ", some of them views" } else { "" };
     let shapes = format!("dC [{m}, {n}]) with A [{m}, {k}], B [{k}, {n}] saved");
     let words = format!("matmul_backward({shapes}{views}");
-    Call { words, a, b, dy, needs }
+    Call { words, names: ["A", "B", "dC"], a, b, dy, needs }
 }
 
 fn matmul_ideas(a: &Matrix, b: &Matrix, dc: &Matrix) -> [Vec<Idea<Tensor>>; 2] {

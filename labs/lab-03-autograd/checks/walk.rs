@@ -145,9 +145,43 @@ impl Case<'_> {
     fn twice(&self, events: &[Event], op: usize) -> Diagnosis {
         let calls = events.iter().filter(|event| event.op == op);
         let dys: Vec<String> = calls.map(|event| format!("{:?}", event.dy)).collect();
-        self.diagnosis("3.4-every-path", EVERY_PATH)
+        let (key, thought) = self
+            .out_of_order(events, op)
+            .unwrap_or_else(|| ("3.4-every-path", EVERY_PATH.to_owned()));
+        self.diagnosis(key, &thought)
             .got(format!("Node::backward of n{op} was called with {}", dys.join(", then ")))
             .expected(format!("one call, with {:?}", total(&self.truth.ops[op])))
+    }
+
+    /// Whether all that had arrived was added up, and the node's turn came before all had arrived.
+    fn out_of_order(&self, events: &[Event], op: usize) -> Option<(&'static str, String)> {
+        let first = events.iter().position(|event| event.op == op)?;
+        let (before, waiting) = (&events[..first], self.waiting(&events[..first]));
+        let arrived: Arrivals = waiting.iter().filter(|(to, _)| *to == op).cloned().collect();
+        let ran = |sender: usize| before.iter().any(|event| event.op == sender);
+        let late = self.truth.ops[op].iter().find(|(sender, _)| !ran(*sender));
+        let (late, _) = late.filter(|_| total(&arrived) == events[first].dy)?;
+        let is_newest = waiting.last().is_some_and(|(to, _)| *to == op);
+        let (key, served) = match is_newest && arrived.len() < waiting.len() {
+            true => ("3.4-stack-order", STACK),
+            false => ("3.4-queue-order", QUEUE),
+        };
+        let users = format!("n{op} was run before n{late}, which uses n{op}, had run");
+        Some((key, format!("What arrives is added up, and the order is wrong: {users}. {served}")))
+    }
+
+    /// What these calls have sent to operations that have not run since, in order of arrival.
+    fn waiting(&self, events: &[Event]) -> Arrivals {
+        let mut waiting = Arrivals::new();
+        for event in events {
+            waiting.retain(|(to, _)| *to != event.op);
+            for input in self.plan[event.op].iter().filter(|input| !input.cut) {
+                if let Source::Op(to) = input.source {
+                    waiting.push((to, event.dy.iter().map(|x| x * input.weight).collect()));
+                }
+            }
+        }
+        waiting
     }
 
     /// Why a node was called with a gradient that is not its own.
@@ -261,6 +295,12 @@ const RECURSION: &str = "One call inside another for each node of a chain fills 
 const EVERY_PATH: &str = "Nodes are run once for each path that leads to them. In x = x + x each \
     level doubles the paths: 40 levels have 2^40. Add up what arrives at a node first, and run \
     its backward pass once, with the sum.";
+const QUEUE: &str = "In the order of arrival, as in a queue, a node can have its turn while \
+    another one that uses it still waits. Take the waiting node that was made last (the largest \
+    id): all that use it were made later, and have run.";
+const STACK: &str = "What arrived last, as on a stack, is not what was made last: another node \
+    that uses it still waits. Take the waiting node with the largest id: all that use it were \
+    made later, and have run.";
 const TOO_EARLY: &str = "The node was run before all of its gradient had arrived: another node \
     that used its result ran later. The order of arrival is not enough. Among the nodes that \
     wait, the one made last (the largest id) is complete.";

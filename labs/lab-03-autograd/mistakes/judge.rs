@@ -5,6 +5,9 @@ use super::{Function, Wrong, check};
 pub fn mistakes() -> Vec<Wrong> {
     vec![
         check("3.5-one-sided", "from one side, with a step of 1e-3", one_sided),
+        check("3.5-step-too-large", "from both sides, with a step of 1e-2", |f, x, g| {
+            verdict(f, x, g, |x| 1e-2 * x.abs().max(1.0), close)
+        }),
         check("3.5-step-too-small", "a step of 1e-12", |f, x, g| {
             verdict(f, x, g, |_| 1e-12, close)
         }),
@@ -13,6 +16,9 @@ pub fn mistakes() -> Vec<Wrong> {
         }),
         check("3.5-step-zero", "a step that is a share of x", |f, x, g| {
             verdict(f, x, g, |x| 1e-5 * x.abs(), close)
+        }),
+        check("3.5-step-zero-accepted", "a share of x, and NaN passes", |f, x, g| {
+            verdict(f, x, g, |x| 1e-6 * x.abs(), not_far)
         }),
         check("3.5-slope", "divided by one step", |f, x, g| {
             verdict(f, x, g, step, |slope, claim| close(2.0 * slope, claim))
@@ -27,9 +33,11 @@ pub fn mistakes() -> Vec<Wrong> {
             verdict(f, x, g, step, |slope, claim| close(slope, claim) || near(slope, claim))
         }),
         check("3.5-nan-accepted", "asks whether the difference is too large", |f, x, g| {
+            verdict(f, x, g, step, not_far)
+        }),
+        check("3.5-infinity-accepted", "a tolerance that is a share of the claim", |f, x, g| {
             verdict(f, x, g, step, |slope, claim| {
-                let too_large = (slope - claim).abs() > f64::max(1e-4 * slope.abs(), 1e-7);
-                !too_large
+                (slope - claim).abs() <= f64::max(1e-4 * claim.abs(), 1e-7)
             })
         }),
         check("3.5-sign-ignored", "compares magnitudes", |f, x, g| {
@@ -49,6 +57,12 @@ fn step(x: f64) -> f64 {
 
 fn close(slope: f64, claim: f64) -> bool {
     (slope - claim).abs() <= f64::max(1e-4 * slope.abs(), 1e-7)
+}
+
+/// As `close`, asked the other way round.
+fn not_far(slope: f64, claim: f64) -> bool {
+    let too_large = (slope - claim).abs() > f64::max(1e-4 * slope.abs(), 1e-7);
+    !too_large
 }
 
 fn near(slope: f64, claim: f64) -> bool {

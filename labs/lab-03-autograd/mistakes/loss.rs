@@ -3,13 +3,12 @@
 use engine_room::Tensor;
 use engine_room::autograd::Ctx;
 
-use super::{Sizes, Wrong, backward, bytes, forward};
+use super::{Sizes, Wrong, backward, bytes, forward, wrong};
 use crate::solution::saved_bytes;
 
 pub fn mistakes() -> Vec<Wrong> {
-    let mut mistakes = of_the_loss();
-    mistakes.extend(of_the_bytes());
-    mistakes
+    let parts = [of_the_loss(), of_the_gradient(), bytes_too_many(), bytes_missing()];
+    parts.into_iter().flatten().collect()
 }
 
 fn of_the_loss() -> Vec<Wrong> {
@@ -21,6 +20,12 @@ fn of_the_loss() -> Vec<Wrong> {
             let loss = finish(ctx, &logits.log_softmax(1), targets);
             ctx.save(&one_hot(logits, targets));
             loss
+        }),
+        forward("3.6-index-shape", "targets as the index, not reshaped", |ctx, logits, targets| {
+            let logs = logits.log_softmax(1);
+            ctx.save(&logs);
+            ctx.save(targets);
+            logs.gather(1, targets).mean().neg()
         }),
         forward("3.6-sum-not-mean", "the sum over the batch", |ctx, logits, targets| {
             let loss = finish(ctx, &logits.log_softmax(1), targets);
@@ -37,11 +42,37 @@ fn of_the_loss() -> Vec<Wrong> {
         forward("3.6-sign-of-the-loss", "without the minus", |ctx, logits, targets| {
             finish(ctx, &logits.log_softmax(1), targets).neg()
         }),
+    ]
+}
+
+fn of_the_gradient() -> Vec<Wrong> {
+    vec![
         backward("3.6-batch-forgotten", "not divided by the batch", |ctx, dy| {
             difference(ctx).mul(dy)
         }),
         backward("3.6-dy-forgotten", "without dy", |ctx, _| {
             difference(ctx).mul_scalar(1.0 / ctx.saved(1).numel() as f32)
+        }),
+        backward("3.6-exp-forgotten", "log-probabilities as probabilities", |ctx, dy| {
+            let (logs, targets) = (ctx.saved(0), ctx.saved(1));
+            let difference = logs.sub(&one_hot(&logs, &targets));
+            difference.mul(dy).mul_scalar(1.0 / targets.numel() as f32)
+        }),
+        backward("3.6-target-not-scaled", "the one-hot added last", |ctx, dy| {
+            let (logs, targets) = (ctx.saved(0), ctx.saved(1));
+            let scaled = logs.exp().mul(dy).mul_scalar(1.0 / targets.numel() as f32);
+            scaled.sub(&one_hot(&logs, &targets))
+        }),
+        backward("3.6-divided-by-all", "divided by all elements", |ctx, dy| {
+            difference(ctx).mul(dy).mul_scalar(1.0 / ctx.saved(0).numel() as f32)
+        }),
+        wrong("3.6", "3.6-exp-of-probabilities", "exp() of a saved softmax", |table| {
+            table.cross_entropy_forward = |ctx, logits, targets| {
+                ctx.save(&logits.softmax(1));
+                ctx.save(targets);
+                let column = targets.reshape(&[targets.numel(), 1]);
+                logits.log_softmax(1).gather(1, &column).mean().neg()
+            };
         }),
         backward("3.6-target-forgotten", "softmax without the one-hot", |ctx, dy| {
             ctx.saved(0).exp().mul(dy).mul_scalar(1.0 / ctx.saved(1).numel() as f32)
@@ -70,7 +101,7 @@ fn one_hot(logits: &Tensor, targets: &Tensor) -> Tensor {
     Tensor::zeros(logits.shape()).scatter_add(1, &column, &Tensor::ones(column.shape()))
 }
 
-fn of_the_bytes() -> Vec<Wrong> {
+fn bytes_too_many() -> Vec<Wrong> {
     vec![
         bytes("3.7-parameters-counted", "parameters too", |sizes, off| {
             let layers = sizes.depth * sizes.width * (sizes.width + 1);
@@ -80,6 +111,11 @@ fn of_the_bytes() -> Vec<Wrong> {
             let last = if sizes.depth == 0 { 0 } else { (sizes.width + 1) * sizes.classes };
             kept(sizes, off, |right| right + 4 * (hidden + ends + last) as u64)
         }),
+        bytes("3.7-weights-counted", "the weights that nodes hold", |sizes, off| {
+            let output = if sizes.depth == 0 { 0 } else { sizes.width * sizes.classes };
+            let hidden = sizes.depth.saturating_sub(1) * sizes.width * sizes.width;
+            kept(sizes, off, |right| right + 4 * (hidden + output) as u64)
+        }),
         bytes("3.7-every-result", "every result along the way", |sizes, off| {
             let more = 2 * sizes.depth * sizes.width + 2 * sizes.classes;
             kept(sizes, off, |right| right + (4 * sizes.batch * more) as u64)
@@ -87,6 +123,24 @@ fn of_the_bytes() -> Vec<Wrong> {
         bytes("3.7-two-holders", "relu and product each", |sizes, off| {
             let hidden = sizes.batch * sizes.depth * sizes.width;
             kept(sizes, off, |right| right + 4 * hidden as u64)
+        }),
+        bytes("3.7-two-reasons", "what goes into the relu too, no targets", |sizes, off| {
+            let hidden = 4 * sizes.batch * sizes.depth * sizes.width;
+            kept(sizes, off, |right| right + hidden as u64 - 8 * sizes.batch as u64)
+        }),
+        bytes("3.7-no-grad-ignored", "the same inside no_grad", |sizes, _| {
+            saved_bytes(sizes, false)
+        }),
+    ]
+}
+
+fn bytes_missing() -> Vec<Wrong> {
+    vec![
+        bytes("3.7-layer-forgotten", "one hidden layer less", |sizes, off| {
+            saved_bytes(&Sizes { depth: sizes.depth.saturating_sub(1), ..*sizes }, off)
+        }),
+        bytes("3.7-one-target", "one target for the batch", |sizes, off| {
+            kept(sizes, off, |right| right - 8 * (sizes.batch as u64 - 1))
         }),
         bytes("3.7-inputs-forgotten", "without the images", |sizes, off| {
             kept(sizes, off, |right| right - (4 * sizes.batch * sizes.inputs) as u64)
@@ -100,9 +154,6 @@ fn of_the_bytes() -> Vec<Wrong> {
         bytes("3.7-numbers-not-bytes", "numbers instead of bytes", |sizes, off| {
             let row = sizes.inputs + sizes.depth * sizes.width + sizes.classes + 1;
             kept(sizes, off, |_| (sizes.batch * row) as u64)
-        }),
-        bytes("3.7-no-grad-ignored", "the same inside no_grad", |sizes, _| {
-            saved_bytes(sizes, false)
         }),
     ]
 }

@@ -13,6 +13,7 @@ pub fn mistakes() -> Vec<Wrong> {
         mul("3.1-dy-forgotten", "the local slope alone", mul_local),
         mul("3.1-rule-of-the-sum", "dy for both, as for a sum", mul_as_sum),
         mul("3.1-both-factors", "dy times the product", mul_product),
+        mul("3.1-dy-replaced", "a . b for b", mul_forward),
         mul("3.1-summed", "summed to one number", mul_summed),
         mul("3.1-gradient-forgotten", "only the first input", mul_first),
         matmul("3.2-no-transpose", "without transposes", matmul_plain),
@@ -27,6 +28,23 @@ pub fn mistakes() -> Vec<Wrong> {
         reduce("3.3-added-dimension-kept", "keepdim and no reshape", reduce_kept),
         reduce("3.3-stretched-dimension-dropped", "without keepdim", reduce_dropped),
         reduce("3.3-stretched-forgotten", "only the added dimensions", reduce_added),
+        reduce("3.3-empty-list", "the added dimensions in one list", reduce_list),
+        reduce("3.3-empty-list-reshape", "a list of all, and a reshape", |dy, shape| {
+            dy.sum_dims(&repeated(dy, shape).0, true).reshape(shape)
+        }),
+        reduce("3.3-dimensions-move", "without keepdim, from the first one on", |dy, shape| {
+            let sum = |dx: Tensor, dim| dx.sum_dims(&[dim], false);
+            repeated(dy, shape).0.into_iter().fold(dy.clone(), sum).reshape(shape)
+        }),
+        reduce("3.3-index-of-added", "indexes shape before asking", |dy, shape| {
+            let mut dx = dy.clone();
+            for dim in 0..dy.shape().len() {
+                if shape[dim - (dy.shape().len() - shape.len())] == 1 {
+                    dx = dx.sum_dims(&[dim as isize], true);
+                }
+            }
+            dx.reshape(shape)
+        }),
         reduce("3.3-summed-all", "sum() of everything", |dy, _| dy.sum()),
     ]
 }
@@ -49,6 +67,10 @@ fn mul_as_sum(_: &Ctx, dy: &Tensor) -> Gradients {
 
 fn mul_product(ctx: &Ctx, dy: &Tensor) -> Gradients {
     both(ctx, |a, b| [dy.mul(a).mul(b), dy.mul(a).mul(b)])
+}
+
+fn mul_forward(ctx: &Ctx, dy: &Tensor) -> Gradients {
+    both(ctx, |a, b| [dy.mul(b), a.mul(b)])
 }
 
 fn mul_summed(ctx: &Ctx, dy: &Tensor) -> Gradients {
@@ -133,6 +155,11 @@ fn reduce_dropped(dy: &Tensor, shape: &[usize]) -> Tensor {
         dims if dims.is_empty() => dy.clone(),
         dims => dy.sum_dims(&dims, false),
     }
+}
+
+fn reduce_list(dy: &Tensor, shape: &[usize]) -> Tensor {
+    let added: Vec<isize> = (0..(dy.shape().len() - shape.len()) as isize).collect();
+    dy.sum_dims(&added, false)
 }
 
 fn reduce_added(dy: &Tensor, shape: &[usize]) -> Tensor {

@@ -15,6 +15,8 @@ pub fn mistakes() -> Vec<Wrong> {
         walk("3.4-overwritten", "the last gradient replaces the first", overwrites),
         walk("3.4-every-path", "a recursion along every path", every_path),
         walk("3.4-too-early", "in the order of arrival", in_order_of_arrival),
+        walk("3.4-queue-order", "a queue with sums", |root, dy| first_come(root, dy, false)),
+        walk("3.4-stack-order", "a stack with sums", |root, dy| first_come(root, dy, true)),
         walk("3.4-recursion", "a recursive search for the order", recursive_order),
         walk("3.4-edges-misaligned", "edges without the Nones", without_nones),
         walk("3.4-never-ends", "waits for users that send nothing", waits),
@@ -100,6 +102,27 @@ fn in_order_of_arrival(root: &Arc<Node>, dy: Tensor) -> Leaves {
         }
     }
     leaves.into_keys().map(|id| (id, sums[&id].clone())).collect()
+}
+
+/// Adds to the sum of a node that waits, and takes the one that has waited longest, or shortest.
+fn first_come(root: &Arc<Node>, dy: Tensor, newest: bool) -> Leaves {
+    let mut waiting = VecDeque::from([(root.clone(), dy)]);
+    let mut leaves = Leaves::new();
+    while let Some((node, dy)) = if newest { waiting.pop_back() } else { waiting.pop_front() } {
+        if node.is_leaf() {
+            let sum = added(leaves.remove(&node.id()), dy);
+            leaves.insert(node.id(), sum);
+            continue;
+        }
+        for (input, dx) in node.edges().iter().zip(node.backward(&dy)) {
+            let (Some(input), Some(dx)) = (input, dx) else { continue };
+            match waiting.iter_mut().find(|(known, _)| known.id() == input.id()) {
+                Some((_, sum)) => *sum = sum.add(&dx),
+                None => waiting.push_back((input.clone(), dx)),
+            }
+        }
+    }
+    leaves
 }
 
 /// Runs the nodes in this order, which is right.

@@ -12,42 +12,33 @@ const EDGE: usize = 3;
 
 impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        let values: Vec<String> = match self.dtype() {
-            DType::F32 => self.to_vec::<f32>().iter().map(|x| format!("{x:.4}")).collect(),
-            DType::I64 => self.to_vec::<i64>().iter().map(|x| x.to_string()).collect(),
-        };
-        write_block(f, &values, self.shape(), values.len() > THRESHOLD, 1)?;
+        write_block(f, &self.detach(), self.numel() > THRESHOLD, 1)?;
         write!(f, " {}", self.brief())
     }
 }
 
-/// Writes the block of `values` that has the shape `shape`, indented by `depth` on each new line.
-fn write_block(
-    f: &mut Formatter,
-    values: &[String],
-    shape: &[usize],
-    shorten: bool,
-    depth: usize,
-) -> fmt::Result {
-    let Some((&size, inner)) = shape.split_first() else {
-        return f.write_str(&values[0]);
+/// Writes a tensor, indented by `depth` on each new line. Only what is shown is read.
+fn write_block(f: &mut Formatter, x: &Tensor, shorten: bool, depth: usize) -> fmt::Result {
+    let Some((&size, inner)) = x.shape().split_first() else {
+        return match x.dtype() {
+            DType::F32 => write!(f, "{:.4}", x.item()),
+            DType::I64 => write!(f, "{}", x.to_vec::<i64>()[0]),
+        };
     };
-    let width = inner.iter().product::<usize>();
     let separator = match inner {
         [] => ", ".to_string(),
         _ => format!(",\n{}", " ".repeat(depth)),
     };
-    let hidden = if shorten && size > 2 * EDGE { EDGE..size - EDGE } else { 0..0 };
+    let hidden = if shorten && size > 2 * EDGE { EDGE..size - EDGE } else { size..size };
     f.write_str("[")?;
-    for i in (0..size).filter(|i| !hidden.contains(i) || *i == hidden.start) {
+    for i in (0..hidden.start).chain(hidden.end..size) {
         if i > 0 {
             f.write_str(&separator)?;
         }
-        if hidden.contains(&i) {
-            f.write_str("...")?;
-        } else {
-            write_block(f, &values[i * width..(i + 1) * width], inner, shorten, depth + 1)?;
+        if i == hidden.end {
+            write!(f, "...{separator}")?;
         }
+        write_block(f, &x.select(0, i as isize), shorten, depth + 1)?;
     }
     f.write_str("]")
 }

@@ -10,7 +10,7 @@ use std::sync::Once;
 /// The payload of the panic that follows a wrong call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misuse {
-    /// The operation that was asked for, by its PyTorch name.
+    /// The operation that was asked for, by PyTorch's name where it has one.
     pub op: &'static str,
     /// What it was given, e.g. `f32 [2, 3]`.
     pub operands: Vec<String>,

@@ -67,7 +67,8 @@ impl Layout {
     pub fn slice(&self, dim: usize, start: usize, len: usize, step: usize) -> Layout {
         let mut out = *self;
         out.shape[dim] = len;
-        out.strides[dim] *= step;
+        // A stride that is never used stays: multiplied with any step, it could overflow.
+        out.strides[dim] *= if len > 1 { step } else { 1 };
         // An empty slice may begin at the end, where no element is: it then stays where it was.
         out.offset += if len == 0 { 0 } else { start * self.strides[dim] };
         out

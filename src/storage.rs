@@ -30,7 +30,10 @@ pub struct Storage {
 
 impl Storage {
     /// Puts host values into a storage of the CPU; nothing is copied.
-    pub fn new<T: Element>(values: Vec<T>) -> Storage {
+    ///
+    /// A vector with room to spare gives it back, so that what is counted is what is held.
+    pub fn new<T: Element>(mut values: Vec<T>) -> Storage {
+        values.shrink_to_fit();
         let buffer = T::into_buffer(values);
         let device = Device::Cpu;
         Storage {

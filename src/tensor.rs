@@ -4,6 +4,7 @@
 //! `ops/`; this file makes tensors and reads what they are.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::autograd::{self, Node};
@@ -24,6 +25,8 @@ struct Inner {
     layout: Layout,
     /// The node that made this tensor, or the node that collects its gradient if it is a leaf.
     node: Mutex<Option<Arc<Node>>>,
+    /// Whether a leaf that has a node asks for a gradient no longer.
+    frozen: AtomicBool,
     inference: bool,
 }
 
@@ -93,7 +96,8 @@ impl Tensor {
     }
 
     fn new(storage: Arc<Storage>, layout: Layout, inference: bool) -> Tensor {
-        Tensor(Arc::new(Inner { storage, layout, node: Mutex::new(None), inference }))
+        let (node, frozen) = (Mutex::new(None), AtomicBool::new(false));
+        Tensor(Arc::new(Inner { storage, layout, node, frozen, inference }))
     }
 
     /// A fresh contiguous tensor with the result of a kernel.
@@ -196,6 +200,11 @@ impl Tensor {
     /// The node that made this tensor, or that collects its gradient if it is a leaf that asks for
     /// one; `None` for a tensor outside the graph.
     pub fn node(&self) -> Option<Arc<Node>> {
+        self.any_node().filter(|_| !self.0.frozen.load(Ordering::Relaxed))
+    }
+
+    /// The node, also of a leaf that asks for a gradient no longer.
+    fn any_node(&self) -> Option<Arc<Node>> {
         self.0.node.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -225,7 +234,8 @@ impl Tensor {
     }
 
     /// Asks for a gradient of this leaf, or no longer, and returns the tensor. Its bytes count as
-    /// a parameter's from then on.
+    /// a parameter's from then on. A frozen leaf keeps its gradient and its place in the graphs
+    /// that hold it already.
     ///
     /// # Panics
     /// If the elements are integers, if the tensor is not a leaf, or if it was made in inference
@@ -244,24 +254,22 @@ impl Tensor {
         if let Some(message) = fault {
             misuse("requires_grad_", &[&self.brief()], message.to_string());
         }
+        self.0.frozen.store(!requires_grad, Ordering::Relaxed);
         if requires_grad && !self.requires_grad() {
             self.set_node(Some(Node::leaf(self.shape())));
             self.0.storage.set_role(Role::Parameter);
-        } else if !requires_grad && self.requires_grad() {
-            self.set_node(None);
-            self.0.storage.set_role(Role::Other);
         }
         self
     }
 
     /// The gradient that `backward` has left at this leaf.
     pub fn grad(&self) -> Option<Tensor> {
-        self.node()?.grad()
+        self.any_node()?.grad()
     }
 
     /// Drops the gradient and its memory (PyTorch's `zero_grad(set_to_none=True)`).
     pub fn zero_grad(&self) {
-        if let Some(node) = self.node() {
+        if let Some(node) = self.any_node() {
             node.set_grad(None);
         }
     }

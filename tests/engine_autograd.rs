@@ -66,8 +66,16 @@ fn gradients_add_up_until_they_are_dropped() {
     assert!(!y.detach().requires_grad() && y.detach().is_leaf() && share(&y, &y.detach()));
     x.mul(&y.detach()).sum().backward();
     assert_eq!(grad(&x), [4.0, 7.0], "no gradient flows through detach");
+    // As PyTorch 2.9.1: a frozen leaf keeps its gradient, and an older graph still adds to it.
+    let older = x.mul_scalar(2.0).sum();
     let x = x.requires_grad_(false);
-    assert!(!x.requires_grad() && x.grad().is_none() && x.node().is_none());
+    assert!(!x.requires_grad() && x.node().is_none() && !x.exp().requires_grad());
+    assert_eq!(grad(&x), [4.0, 7.0]);
+    older.backward();
+    assert_eq!(grad(&x), [6.0, 9.0]);
+    let x = x.requires_grad_(true);
+    x.sum().backward();
+    assert_eq!(grad(&x), [7.0, 10.0]);
 }
 
 /// Only what needs a gradient is computed, and only what is needed for it is saved.
@@ -192,7 +200,9 @@ fn gradients_share_no_memory() {
     assert!(!share(&c.grad().expect("dc"), &dy));
     let held = c.grad().expect("dc");
     c.backward_with(&dy);
-    assert_eq!((held.to_vec::<f32>(), grad(&c)), (vec![1.0; 2], vec![2.0; 2]));
+    // Added in place, as in PyTorch: who holds the gradient sees the sum.
+    assert_eq!((held.to_vec::<f32>(), grad(&c)), (vec![2.0; 2], vec![2.0; 2]));
+    assert!(share(&held, &c.grad().expect("dc")));
     // The gradient of a sum is repeated with stride 0; at the leaf it has memory of its own.
     let d = leaf(&[1.0, 2.0]);
     d.sum().backward();

@@ -307,3 +307,24 @@ fn c23_wrong_uses_of_backward_are_refused() {
     assert_eq!(refused(|| no_grad(|| x.sum()).backward()).op, "backward");
     assert!(x.grad().is_none());
 }
+
+/// A gradient that is not finite passes a relu where it is open and is 0 where it is shut: values
+/// of PyTorch 2.9.1.
+#[test]
+fn relu_chooses_and_does_not_multiply() {
+    let x = vector(&[-1.0, 1.0, f32::NAN]).requires_grad_(true);
+    x.relu().backward_with(&vector(&[f32::INFINITY, 1.0, 5.0]));
+    assert_eq!(grad(&x), [0.0, 1.0, 5.0]);
+    let x = vector(&[-1.0, 1.0]).requires_grad_(true);
+    x.relu().log().sum().backward();
+    assert_eq!(grad(&x), [0.0, 1.0]);
+}
+
+/// Steps that no element ever takes cannot make a stride that wraps around.
+#[test]
+fn huge_steps_leave_strides_small() {
+    let x = Tensor::zeros(&[10, 10]);
+    assert_eq!(x.slice(0, 0, 10, isize::MAX).strides(), [10, 1]);
+    assert_eq!(x.unfold(0, 3, usize::MAX).strides(), [10, 1, 10]);
+    assert_eq!(x.slice(0, 9, 10, isize::MAX).matmul(&x).shape(), [1, 10]);
+}

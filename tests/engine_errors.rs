@@ -116,19 +116,6 @@ fn shapes_that_do_not_fit_are_refused() {
         wrong("matmul(f32 [2, 3], f32 [2, 3]): ", "3 columns", || x().matmul(&x())),
         wrong("matmul(f32 [2, 3], f32 [4]): ", "two matrices", || x().matmul(&y())),
         wrong("reshape(f32 [2, 3]): ", "6 elements", || x().reshape(&[4])),
-        wrong("view(f32 [3, 2]): ", "copy", || x().transpose(0, 1).view(&[6])),
-        wrong("reshape(f32 [2, 3]): ", "6 elements", || x().view(&[7])),
-        wrong("permute(f32 [2, 3]): ", "[0, 0]", || x().permute(&[0, 0])),
-        wrong("permute(f32 [2, 3]): ", "2 dimensions", || x().permute(&[0])),
-        wrong("permute(f32 [2, 3]): ", "no dimension 2", || x().permute(&[0, 2])),
-        wrong("narrow(f32 [2, 3]): ", "has 3", || x().narrow(1, 1, usize::MAX)),
-        wrong("slice(f32 [2, 3]): ", "positive", || x().slice(0, 0, 2, 0)),
-        wrong("select(f32 [2, 3]): ", "no element -3", || x().select(0, -3)),
-        wrong("select(f32 []): ", "no parts", || Tensor::scalar(1.0).select(0, 0)),
-        wrong("unfold(f32 [2, 3]): ", "windows of 4", || x().unfold(1, 4, 1)),
-        wrong("unfold(f32 [2, 3]): ", "at least 1", || x().unfold(1, 2, 0)),
-        wrong("squeeze(f32 [2, 3]): ", "no dimension 2", || x().squeeze(2)),
-        wrong("unsqueeze(f32 [2, 3]): ", "-3 to 2", || x().unsqueeze(3)),
         wrong("expand(f32 [2, 3]): ", "[2, 4]", || x().expand(&[2, 4])),
         wrong("expand(f32 [2, 3]): ", "[3]", || x().expand(&[3])),
         wrong("add_(f32 [2, 3], f32 [4]): ", "one shape", || x().add_(&y(), 1.0)),
@@ -142,6 +129,32 @@ fn shapes_that_do_not_fit_are_refused() {
         wrong("cross_entropy(f32 [2, 3], i64 [1]): ", "2 rows", || x().cross_entropy(&i64s(&[0]))),
         wrong("cross_entropy(f32 [2, 3], i64 [2]): ", "target 4", || x().cross_entropy(&bad())),
     ]);
+}
+
+#[test]
+fn views_that_do_not_exist_are_refused() {
+    const NINE: [usize; 9] = [1, 1, 1, 1, 1, 1, 1, 2, 3];
+    check(&[
+        wrong("view(f32 [3, 2]): ", "copy", || x().transpose(0, 1).view(&[6])),
+        wrong("view(f32 [2, 3]): ", "6 elements", || x().view(&[7])),
+        wrong("shape([1, 1, 1, 1, 1, 1, 1, 2, 3]): ", "at most 8", || x().expand(&NINE)),
+        wrong("unfold(f32 [1, 1, 1, 1, 1, 1, 1, 1]): ", "no room", || eight().unfold(7, 1, 1)),
+        wrong("permute(f32 [2, 3]): ", "[0, 0]", || x().permute(&[0, 0])),
+        wrong("permute(f32 [2, 3]): ", "2 dimensions", || x().permute(&[0])),
+        wrong("permute(f32 [2, 3]): ", "no dimension 2", || x().permute(&[0, 2])),
+        wrong("narrow(f32 [2, 3]): ", "has 3", || x().narrow(1, 1, usize::MAX)),
+        wrong("slice(f32 [2, 3]): ", "positive", || x().slice(0, 0, 2, 0)),
+        wrong("select(f32 [2, 3]): ", "no element -3", || x().select(0, -3)),
+        wrong("select(f32 []): ", "no parts", || Tensor::scalar(1.0).select(0, 0)),
+        wrong("unfold(f32 [2, 3]): ", "windows of 4", || x().unfold(1, 4, 1)),
+        wrong("unfold(f32 [2, 3]): ", "at least 1", || x().unfold(1, 2, 0)),
+        wrong("squeeze(f32 [2, 3]): ", "no dimension 2", || x().squeeze(2)),
+        wrong("unsqueeze(f32 [2, 3]): ", "-3 to 2", || x().unsqueeze(3)),
+    ]);
+}
+
+fn eight() -> Tensor {
+    Tensor::ones(&[1; 8])
 }
 
 #[track_caller]
@@ -183,6 +196,7 @@ fn wrong_uses_of_autograd_are_refused() {
         wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || x().add_(&leaf(), 1.0)),
         wrong("fill_(f32 [2, 3]): ", "no_grad", || leaf().fill_(1.0)),
         wrong("fill_(f32 [4, 2, 3]): ", "copy", || x().expand(&[4, 2, 3]).fill_(1.0)),
+        wrong("fill_(f32 [2, 3]): ", "inference mode", || inference().fill_(1.0)),
         wrong("fill_(f32 [3, 2]): ", "copy", || y().unfold(0, 2, 1).fill_(1.0)),
     ]);
 }

@@ -172,8 +172,12 @@ impl Node {
         };
         // Locked until the sum is stored: another thread's addition would be lost in between.
         let mut grad = lock(grad);
-        let sum = match &*grad {
-            Some(grad) => grad.add(&dx),
+        let sum = match grad.take() {
+            // In place, as in PyTorch: no second gradient is made, and who holds the first sees it.
+            Some(grad) => {
+                grad.add_(&dx, 1.0);
+                grad
+            }
             // Stored as it is only if nobody else can see it: y = a + b hands one and the same
             // tensor to both sides, and clipping one gradient must not clip the other.
             None if dx.is_sole_owner() && dx.is_contiguous() => dx,

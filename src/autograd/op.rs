@@ -9,7 +9,7 @@ use crate::autograd::node::Node;
 ///
 /// The trait is open: a type of your own becomes an operation of the engine by implementing it.
 pub trait Op<const N: usize>: Send + Sync + 'static {
-    /// PyTorch's name for it.
+    /// PyTorch's name for it, where it has one.
     fn name(&self) -> &'static str;
 
     /// Computes y, and saves with [`Ctx::save`] what the backward pass will ask for.

@@ -53,8 +53,6 @@ pub enum Unary {
     Tanh,
     /// max(x, 0); NaN stays NaN.
     Relu,
-    /// 1 where x > 0, else 0: the derivative of relu.
-    Step,
     /// x + c
     AddScalar(f32),
     /// x · c
@@ -70,7 +68,6 @@ impl Unary {
             Unary::Log => "log",
             Unary::Tanh => "tanh",
             Unary::Relu => "relu",
-            Unary::Step => "step",
             Unary::AddScalar(_) => "add_scalar",
             Unary::MulScalar(_) => "mul_scalar",
         }
@@ -90,6 +87,9 @@ pub enum Binary {
     Div,
     /// 1 where a equals b, else 0.
     Eq,
+    /// 0 where b ≤ 0, else a: the gradient a of a relu whose result is b. A choice and no product,
+    /// since 0 times an infinite gradient would be NaN.
+    ThresholdBackward,
 }
 
 impl Binary {
@@ -101,6 +101,7 @@ impl Binary {
             Binary::Mul => "mul",
             Binary::Div => "div",
             Binary::Eq => "eq",
+            Binary::ThresholdBackward => "threshold_backward",
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Operations that change a tensor's numbers where they are. They are not recorded.
 
 use crate::Tensor;
-use crate::autograd::is_grad_enabled;
+use crate::autograd::{is_grad_enabled, is_inference_mode};
 use crate::ops::{expect_f32, refuse};
 
 impl Tensor {
     /// x += alpha · other, in place. Every view of the storage sees it, and its version goes up.
     ///
     /// # Panics
-    /// If the shapes differ, if x repeats elements, or if one of the two belongs to a graph and
-    /// recording is on.
+    /// If the shapes differ, if x repeats elements, if x is an inference tensor outside inference
+    /// mode, or if one of the two belongs to a graph and recording is on.
     #[track_caller]
     pub fn add_(&self, other: &Tensor, alpha: f32) {
         expect_f32("add_", &[self, other]);
@@ -38,6 +38,10 @@ impl Tensor {
             let message = "an operand belongs to a graph, and a change in place would not be \
                            recorded; wrap the update in no_grad";
             refuse(op, operands, message.to_string());
+        }
+        if self.is_inference() && !is_inference_mode() {
+            let message = "an inference tensor can be changed only in inference mode; copy() it";
+            refuse(op, &[self], message.to_string());
         }
         if self.layout().shows_an_element_twice() {
             let message = "an expanded tensor, or one in overlapping windows, shows one element in \

@@ -11,7 +11,7 @@ pub type Sample = fn(&mut Generator) -> Vec<Tensor>;
 
 /// One operation.
 pub struct OpRow {
-    /// PyTorch's name for it.
+    /// PyTorch's name for it, where it has one.
     pub name: &'static str,
     /// Inputs at which its gradient exists and is not extreme.
     pub sample: Sample,

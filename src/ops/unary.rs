@@ -2,7 +2,8 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::device::Unary;
+use crate::device::{Binary, Unary};
+use crate::ops::binary::binary;
 use crate::ops::expect_f32;
 
 impl Tensor {
@@ -134,7 +135,7 @@ impl Op<1> for Tanh {
     }
 }
 
-/// y = max(x, 0). Shapes: any → the same. Gradient: dx = dy where y > 0, else 0; so 0 at x = 0,
+/// y = max(x, 0). Shapes: any → the same. Gradient: dx = 0 where y ≤ 0, else dy; so 0 at x = 0,
 /// as in PyTorch. Saves y, which the next operation often saves too: that costs nothing twice.
 struct Relu;
 
@@ -150,7 +151,7 @@ impl Op<1> for Relu {
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
-        [Some(dy.mul(&unary(Unary::Step, &ctx.saved(0))))]
+        [Some(binary(Binary::ThresholdBackward, dy, &ctx.saved(0)))]
     }
 }
 

@@ -61,8 +61,8 @@ impl Tensor {
     /// If the number of elements differs, or if the strides do not allow a view.
     #[track_caller]
     pub fn view(&self, shape: &[usize]) -> Tensor {
-        let fits = Dims::new(shape).numel() == self.numel();
-        if fits && self.layout().view(shape).is_none() {
+        self.expect_numel("view", &Dims::new(shape));
+        if self.layout().view(shape).is_none() {
             let message = format!(
                 "no strides show the elements as {shape:?} where they lie, with strides {:?}; \
                  reshape makes a copy where it has to",
@@ -81,12 +81,17 @@ impl Tensor {
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Tensor {
         let to = Dims::new(shape);
-        if to.numel() != self.numel() {
-            let (have, want) = (self.numel(), to.numel());
-            let message = format!("{have} elements do not fit the shape {to:?}, which has {want}");
-            refuse("reshape", &[self], message);
-        }
+        self.expect_numel("reshape", &to);
         apply(Reshape { from: *self.layout().shape(), to }, [self])
+    }
+
+    #[track_caller]
+    fn expect_numel(&self, op: &'static str, to: &Dims) {
+        let (have, want) = (self.numel(), to.numel());
+        if have != want {
+            let message = format!("{have} elements do not fit the shape {to:?}, which has {want}");
+            refuse(op, &[self], message);
+        }
     }
 
     /// The tensor repeated to `shape` with stride 0: a view. Dimensions of size 1 stretch, and new
@@ -96,6 +101,9 @@ impl Tensor {
     /// If another dimension would have to change.
     #[track_caller]
     pub fn expand(&self, shape: &[usize]) -> Tensor {
+        // Too many dimensions or elements are refused here, in words of their own.
+        let to = Dims::new(shape);
+        to.numel();
         if self.layout().expand(shape).is_none() {
             let message = format!(
                 "cannot be expanded to {shape:?}: only dimensions of size 1 stretch, and new ones \
@@ -103,7 +111,7 @@ impl Tensor {
             );
             refuse("expand", &[self], message);
         }
-        apply(Expand { from: *self.layout().shape(), to: Dims::new(shape) }, [self])
+        apply(Expand { from: *self.layout().shape(), to }, [self])
     }
 
     /// The tensor itself if its elements lie in logical order without gaps, else a copy in which

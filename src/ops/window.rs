@@ -7,7 +7,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::layout::Layout;
 use crate::ops::{expect_dim, refuse};
-use crate::shape::Dims;
+use crate::shape::{Dims, MAX_DIMS};
 
 impl Tensor {
     /// Elements `start` to `start + len − 1` of a dimension: a view.
@@ -65,7 +65,7 @@ impl Tensor {
     /// overlap share their elements. Shapes: `(B, T) → (B, (T − size) / step + 1, size)` for T.
     ///
     /// # Panics
-    /// If `size` is larger than the dimension, or `step` is 0.
+    /// If `size` is larger than the dimension, if `step` is 0, or if x has 8 dimensions already.
     #[track_caller]
     pub fn unfold(&self, dim: isize, size: usize, step: usize) -> Tensor {
         let dim = self.expect_real_dim("unfold", dim);
@@ -75,6 +75,10 @@ impl Tensor {
                  the step is at least 1",
                 self.shape()[dim]
             );
+            refuse("unfold", &[self], message);
+        }
+        if self.shape().len() == MAX_DIMS {
+            let message = format!("there is no room for a dimension more: {MAX_DIMS} are the most");
             refuse("unfold", &[self], message);
         }
         self.window(Cut::Unfold { dim, size, step })

@@ -17,7 +17,6 @@ pub fn unary(f: Unary, x: View) -> Storage {
         Unary::Tanh => map(values, layout, f32::tanh),
         // Written so that NaN, for which every comparison is false, comes through.
         Unary::Relu => map(values, layout, |x: f32| if x < 0.0 { 0.0 } else { x }),
-        Unary::Step => map(values, layout, |x: f32| if x > 0.0 { 1.0 } else { 0.0 }),
         Unary::AddScalar(c) => map(values, layout, |x: f32| x + c),
         Unary::MulScalar(c) => map(values, layout, |x: f32| x * c),
     })
@@ -33,6 +32,7 @@ pub fn binary(f: Binary, a: View, b: View) -> Storage {
         Binary::Mul => zip(left, right, |a, b| a * b),
         Binary::Div => zip(left, right, |a, b| a / b),
         Binary::Eq => zip(left, right, |a, b| if a == b { 1.0 } else { 0.0 }),
+        Binary::ThresholdBackward => zip(left, right, |a, b| if b <= 0.0 { 0.0 } else { a }),
     })
 }
 
@@ -42,16 +42,16 @@ pub fn copy<T: Element>(x: View) -> Storage {
     Storage::new(map(elements::<T>(&buffer), x.layout, |x| x))
 }
 
-/// x += alpha · y. The same storage on both sides is read from a copy, so overlap is harmless.
+/// x += alpha · y. One storage on both sides is read from a copy, so overlap is harmless.
 pub fn add_in_place(x: View, y: View, alpha: f32) {
-    let added = {
-        let buffer = y.storage.read("add_");
-        map(elements::<f32>(&buffer), y.layout, |y| alpha * y)
-    };
-    let mut buffer = x.storage.write("add_");
-    let values = elements_mut::<f32>(&mut buffer);
-    for (position, y) in x.layout.positions().zip(added) {
-        values[position] += y;
+    if std::ptr::eq(x.storage, y.storage) {
+        let packed = Layout::contiguous(y.layout.shape());
+        return add_in_place(x, View { storage: &copy::<f32>(y), layout: &packed }, alpha);
+    }
+    let (mut target, source) = (x.storage.write("add_"), y.storage.read("add_"));
+    let (target, source) = (elements_mut::<f32>(&mut target), elements::<f32>(&source));
+    for (at, from) in x.layout.positions().zip(y.layout.positions()) {
+        target[at] += alpha * source[from];
     }
 }
 

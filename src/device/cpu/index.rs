@@ -11,7 +11,9 @@ pub fn gather(x: View, dim: usize, index: View) -> Storage {
     let values = elements::<f32>(&buffer);
     let index_buffer = index.storage.read("gather");
     let positions = indexed_positions(x.layout, dim, elements(&index_buffer), index.layout);
-    Storage::new(positions.map(|position| values[position]).collect())
+    let mut out = Vec::with_capacity(index.layout.shape().numel());
+    out.extend(positions.map(|position| values[position]));
+    Storage::new(out)
 }
 
 /// A copy of x with `y[index[i, j], j] += src[i, j]` for `dim` 0, and so on.
@@ -19,7 +21,8 @@ pub fn scatter_add(x: View, dim: usize, index: View, src: View) -> Storage {
     let packed = Layout::contiguous(x.layout.shape());
     let buffer = x.storage.read("scatter_add");
     let values = elements::<f32>(&buffer);
-    let mut out: Vec<f32> = x.layout.positions().map(|position| values[position]).collect();
+    let mut out = Vec::with_capacity(packed.shape().numel());
+    out.extend(x.layout.positions().map(|position| values[position]));
     let index_buffer = index.storage.read("scatter_add");
     let src_buffer = src.storage.read("scatter_add");
     let added = elements::<f32>(&src_buffer);

@@ -15,7 +15,9 @@ pub fn matmul(a: View, b: View) -> Storage {
     if out.is_empty() || k == 0 {
         return Storage::new(out);
     }
-    assert!(last_position(a.layout) < left.len() && last_position(b.layout) < right.len());
+    let within = |layout, len: usize| last_position(layout).is_some_and(|last| last < len);
+    assert!(b.layout.shape()[0] == k, "the caller has compared the inner sizes");
+    assert!(within(a.layout, left.len()) && within(b.layout, right.len()));
     let strides = |layout: &Layout| layout.strides().to_vec();
     let (a_steps, b_steps) = (strides(a.layout), strides(b.layout));
     // SAFETY: strides are not negative and neither matrix is empty, so `sgemm` reads from the
@@ -42,8 +44,11 @@ pub fn matmul(a: View, b: View) -> Storage {
     Storage::new(out)
 }
 
-/// The position of the last element of a matrix that is not empty; none lies behind it.
-fn last_position(layout: &Layout) -> usize {
-    let steps = layout.shape().iter().zip(layout.strides().iter());
-    layout.offset() + steps.map(|(size, stride)| (size - 1) * stride).sum::<usize>()
+/// The position of the last element of a matrix that is not empty; none lies behind it. `None` if
+/// it is too large for a number.
+fn last_position(layout: &Layout) -> Option<usize> {
+    let mut steps = layout.shape().iter().zip(layout.strides().iter());
+    steps.try_fold(layout.offset(), |at, (size, stride)| {
+        at.checked_add((size - 1).checked_mul(*stride)?)
+    })
 }

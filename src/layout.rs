@@ -194,6 +194,15 @@ impl Layout {
         (part(false, self.offset), part(true, 0))
     }
 
+    /// This layout with stride 0 in every dimension that does not step.
+    pub fn stepping(&self, steps: impl Fn(usize) -> bool) -> Layout {
+        let mut out = *self;
+        for dim in (0..self.shape.len()).filter(|&dim| !steps(dim)) {
+            out.strides[dim] = 0;
+        }
+        out
+    }
+
     /// This layout cut to the leading part `shape` of each dimension, and with stride 0 in `dim`.
     pub fn frozen(&self, dim: usize, shape: &Dims) -> Layout {
         let mut strides = self.strides;

@@ -153,6 +153,7 @@ fn b17_which_operations_share_storage() {
     b.select(0, 1).select(0, 0).fill_(7.0);
     b.transpose(0, 1).select(0, 2).select(0, 0).fill_(9.0);
     assert_eq!(b.to_vec::<f32>(), [0.0, 0.0, 9.0, 7.0, 0.0, 0.0]);
+    b.flip(&[0]).fill_(100.0);
     b.reshape(&[6]).narrow(0, 1, 1).fill_(5.0);
     b.transpose(0, 1).reshape(&[6]).select(0, 0).fill_(77.0);
     assert_eq!(b.to_vec::<f32>(), [0.0, 5.0, 9.0, 7.0, 0.0, 0.0]);

@@ -148,6 +148,8 @@ fn views_that_do_not_exist_are_refused() {
         wrong("select(f32 []): ", "no parts", || Tensor::scalar(1.0).select(0, 0)),
         wrong("unfold(f32 [2, 3]): ", "windows of 4", || x().unfold(1, 4, 1)),
         wrong("unfold(f32 [2, 3]): ", "at least 1", || x().unfold(1, 2, 0)),
+        wrong("flip(f32 [2, 3]): ", "twice", || x().flip(&[1, -1])),
+        wrong("flip(f32 [2, 3]): ", "no dimension 2", || x().flip(&[2])),
         wrong("squeeze(f32 [2, 3]): ", "no dimension 2", || x().squeeze(2)),
         wrong("unsqueeze(f32 [2, 3]): ", "-3 to 2", || x().unsqueeze(3)),
     ]);

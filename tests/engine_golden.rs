@@ -72,6 +72,7 @@ fn call(op: &str, x: &[Tensor], args: &Value) -> Tensor {
         "gather" => x[0].gather(dim("dim"), &x[1]),
         "transpose" => x[0].transpose(dim("dim0"), dim("dim1")),
         "permute" => x[0].permute(&signed(&args["order"])),
+        "flip" => x[0].flip(&signed(&args["dims"])),
         "narrow" => x[0].narrow(dim("dim"), count("start"), count("length")),
         "slice" => x[0].slice(dim("dim"), dim("start"), dim("end"), dim("step")),
         "select" => x[0].select(dim("dim"), dim("index")),

@@ -70,7 +70,7 @@ fn random_expansion(shape: &[usize], rng: &mut Generator) -> Vec<usize> {
 /// One random step on the tensor and on its reference.
 fn step(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
     let rank = naive.shape.len();
-    match rng.below(10) {
+    match rng.below(11) {
         0 | 1 if rank > 0 => reorder(x, naive, rng),
         2..=4 if rank > 0 => cut(x, naive, rng),
         5 if naive.data.len() <= 100 => {
@@ -87,7 +87,12 @@ fn step(x: &Tensor, naive: &Naive, rng: &mut Generator) -> (Tensor, Naive) {
             assert_eq!(y.squeeze(at as isize).shape(), naive.shape);
             (y, Naive { shape, data: naive.data.clone() })
         }
-        7 => (x.contiguous(), naive.clone()),
+        7 if rank > 1 => {
+            let dims = &rng.permutation(rank)[..1 + rng.below(rank)];
+            let signed: Vec<isize> = dims.iter().map(|&dim| dim as isize).collect();
+            (x.flip(&signed), naive.flip(dims))
+        }
+        8 => (x.contiguous(), naive.clone()),
         _ => reshaped(x, naive, rng),
     }
 }

@@ -134,6 +134,8 @@ pub trait Backend: Sync {
     fn softmax(&self, x: View, log: bool) -> Storage;
     /// The elements laid out anew in logical order.
     fn copy(&self, x: View) -> Storage;
+    /// The elements laid out anew, those dimensions backwards for which `over` is true.
+    fn flip(&self, x: View, over: &[bool]) -> Storage;
     /// `y[i, j] = x[index[i, j], j]` for `dim` 0, and so on; indices are in range.
     fn gather(&self, x: View, dim: usize, index: View) -> Storage;
     /// A copy of x with `y[index[i, j], j] += src[i, j]` for `dim` 0, and so on, in logical order.

@@ -129,6 +129,27 @@ impl Tensor {
         self.copy()
     }
 
+    /// The tensor with the named dimensions backwards: always a copy, unlike in NumPy, since a
+    /// stride cannot be negative.
+    ///
+    /// # Panics
+    /// If a dimension does not exist or is named twice.
+    #[track_caller]
+    pub fn flip(&self, dims: &[isize]) -> Tensor {
+        let mut over = vec![false; self.shape().len()];
+        // A loop: the caller's line would be lost in a closure.
+        for &dim in dims {
+            let dim = expect_dim("flip", self, dim);
+            // A tensor without dimensions may be turned around its only, imaginary one.
+            if let Some(seen) = over.get_mut(dim)
+                && std::mem::replace(seen, true)
+            {
+                refuse("flip", &[self], format!("dimension {dim} is named twice"));
+            }
+        }
+        apply(Flip(over), [self])
+    }
+
     /// The elements copied into a storage of their own (PyTorch's `clone`, which in Rust makes a
     /// second handle).
     pub fn copy(&self) -> Tensor {
@@ -239,5 +260,24 @@ impl Op<1> for Copy {
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         [Some(dy.clone())]
+    }
+}
+
+/// y = x with some dimensions backwards. Shapes: any → the same.
+/// Gradient: dx = dy with the same ones backwards. Saves nothing.
+struct Flip(Vec<bool>);
+
+impl Op<1> for Flip {
+    fn name(&self) -> &'static str {
+        "flip"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        Tensor::packed(x.device().backend().flip(x.view_of(), &self.0), x.shape())
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        let dims = (0..self.0.len()).filter(|&dim| self.0[dim]).map(|dim| dim as isize);
+        [Some(dy.flip(&dims.collect::<Vec<_>>()))]
     }
 }

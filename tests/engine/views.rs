@@ -32,6 +32,14 @@ impl Naive {
         })
     }
 
+    pub fn flip(&self, dims: &[usize]) -> Naive {
+        Naive::from_fn(&self.shape, |index| {
+            let mut own = index.to_vec();
+            dims.iter().for_each(|&dim| own[dim] = self.shape[dim] - 1 - index[dim]);
+            self.at(&own)
+        })
+    }
+
     pub fn select(&self, dim: usize, place: usize) -> Naive {
         let mut shape = self.shape.clone();
         shape.remove(dim);

@@ -169,6 +169,8 @@ def views():
         case("transpose", lambda x: x.transpose(a, b), uniform(*shape), dim0=a, dim1=b)
     for shape, order in [((2, 3, 4), (2, 0, 1)), ((2, 3, 4), (0, -1, 1)), ((), ()), ((0, 3), (1, 0))]:
         case("permute", lambda x: x.permute(order), uniform(*shape), order=list(order))
+    for shape, dims in [((2, 3), (0,)), ((2, 3), (1, 0)), ((2, 3, 4), (-1, 0)), ((4,), ()), ((0, 3), (0,))]:
+        case("flip", lambda x: x.flip(dims), uniform(*shape), dims=list(dims))
     for shape, dim, start, length in [((2, 5), 1, 1, 3), ((4,), 0, 4, 0), ((3, 2), -2, 0, 2)]:
         case(
             "narrow", lambda x: x.narrow(dim, start, length), uniform(*shape), dim=dim,

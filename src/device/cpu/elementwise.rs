@@ -42,6 +42,21 @@ pub fn copy<T: Element>(x: View) -> Storage {
     Storage::new(map(elements::<T>(&buffer), x.layout, |x| x))
 }
 
+/// The elements with some dimensions backwards. A stride cannot be negative, so the way back is
+/// counted down from the last element: what the forward steps of those dimensions would add is
+/// subtracted.
+pub fn flip<T: Element>(x: View, over: &[bool]) -> Storage {
+    let buffer = x.storage.read("flip");
+    let values = elements::<T>(&buffer);
+    let (onward, backward) =
+        (x.layout.stepping(|dim| !over[dim]), x.layout.stepping(|dim| over[dim]));
+    let last = backward.positions().last().unwrap_or(0);
+    let mut out = Vec::with_capacity(x.layout.shape().numel());
+    let pairs = onward.positions().zip(backward.positions());
+    out.extend(pairs.map(|(on, back)| values[on + last - back]));
+    Storage::new(out)
+}
+
 /// x += alpha · y. One storage on both sides is read from a copy, so overlap is harmless.
 pub fn add_in_place(x: View, y: View, alpha: f32) {
     if std::ptr::eq(x.storage, y.storage) {

@@ -49,6 +49,13 @@ impl Backend for Cpu {
         }
     }
 
+    fn flip(&self, x: View, over: &[bool]) -> Storage {
+        match x.storage.dtype() {
+            DType::F32 => elementwise::flip::<f32>(x, over),
+            DType::I64 => elementwise::flip::<i64>(x, over),
+        }
+    }
+
     fn gather(&self, x: View, dim: usize, index: View) -> Storage {
         index::gather(x, dim, index)
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`Tensor`] is a [`Layout`] over a shared [`Storage`]. Every operation goes through one door,
 //! [`autograd::apply`], which runs it and, when a gradient will be asked for, records a node of the
-//! graph. Backends under [`device`] do the arithmetic, and [`memory`] counts every byte they hold.
+//! graph. Backends under `device` do the arithmetic, and [`memory`] counts every byte they hold.
 //!
 //! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 

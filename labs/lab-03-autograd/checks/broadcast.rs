@@ -27,6 +27,8 @@ const CASES: &[(&[usize], &[usize])] = &[
     (&[2, 3, 4], &[2, 3, 1]),
     (&[2, 1, 4, 3], &[1, 4, 1]),
     (&[5], &[1]),
+    (&[2, 3, 2, 1, 2], &[3, 1, 1, 2]),
+    (&[2, 0], &[1, 0]),
     (&[5], &[]),
     (&[1, 3], &[3]),
     (&[1, 3], &[1, 3]),
@@ -47,10 +49,10 @@ pub fn reduce(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
             let view = if dy.is_contiguous() { "" } else { ", a view" };
             let called = format!("reduce_broadcast(dy {from:?}{view}, shape {shape:?})");
             let called = with_inputs(&called, &[("dy", &dy)]);
+            let want = reduced(&dy, shape);
             let got = check
                 .call(called.as_str(), || (imp.reduce_broadcast)(&dy, shape))
                 .map_err(of_a_panic)?;
-            let want = reduced(&dy, shape);
             check.tensor("the gradient", &called, &got, &want, 1e-5, &ideas(&dy, shape, &want))?;
         }
     }

@@ -66,7 +66,9 @@ impl<const N: usize> Op<N> for Mix<N> {
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; N] {
         let event = Event { op: self.op, dy: dy.to_vec() };
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(event);
-        self.inputs.map(|input| (!input.cut).then(|| dy.mul_scalar(input.weight)))
+        // A weight of 1 hands dy itself on, as an addition does: whoever changes it changes all.
+        let through = |weight| if weight == 1.0 { dy.clone() } else { dy.mul_scalar(weight) };
+        self.inputs.map(|input| (!input.cut).then(|| through(input.weight)))
     }
 }
 

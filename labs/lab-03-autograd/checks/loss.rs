@@ -68,6 +68,8 @@ pub fn loss(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
             let target = targets[0] as usize;
             logits[target] = -1000.0;
             logits[(target + 1) % classes] = 1000.0;
+            // Another row lies so far below it that only its own maximum helps.
+            logits[classes..2 * classes].fill(-1000.0);
         }
         let large = if scale > 100.0 { " of +-1000" } else { "" };
         let view = if lie == Transposed { ", a view" } else { "" };
@@ -85,6 +87,7 @@ impl Batch {
         let logits = leaf.transpose(0, 1).mul_scalar(1.0).transpose(0, 1);
         let logits = if self.lie == Packed { leaf.mul_scalar(1.0) } else { logits };
         let targets = Tensor::from_vec(self.targets.clone(), &[self.size[0]]);
+        let before = logits.to_vec::<f32>();
         let returned = Arc::default();
         let op = Fused { imp: *imp, returned: Arc::clone(&returned) };
         let called = format!("cross_entropy_forward({}, targets {:?})", self.words, self.targets);
@@ -93,6 +96,15 @@ impl Batch {
         self.finite(check, "the loss", &called, &loss)?;
         let want = Tensor::scalar(self.loss(&self.logits) as f32);
         check.tensor("the loss", &called, &loss, &want, 2e-5, &self.loss_ideas())?;
+        check.require(logits.to_vec::<f32>() == before, || {
+            Diagnosis::new("3.6-logits-changed")
+                .called(called.as_str())
+                .got("logits that have other numbers than before the call")
+                .expected("the caller's logits as they were")
+                .thought(
+                    "The logits belong to the caller, who may go on using them. Change a copy.",
+                )
+        })?;
         self.judge_saved(check, &called, &loss)?;
         let called = format!("cross_entropy_backward(dy {dy}) after {}", self.words);
         let dy_tensor = Tensor::scalar(dy);

@@ -42,13 +42,6 @@ fn shapes() -> Vec<Place> {
             ("3.5-slope", SLOPE),
         ),
         place(
-            "10000 + 3 x0 - 2 x1",
-            |x| 1e4 + 3.0 * x[0] - 2.0 * x[1],
-            &[1.5, -2.5],
-            &[3.0, -2.0],
-            ("3.5-step-too-small", TOO_SMALL),
-        ),
-        place(
             "exp(5 x0) + exp(-5 x1)",
             |x| (5.0 * x[0]).exp() + (-5.0 * x[1]).exp(),
             &[0.3, -0.2],
@@ -76,6 +69,34 @@ fn shapes() -> Vec<Place> {
             &[1e-6, -2e-6],
             &[4.0 - 2e-6, -3.0 + 1e-6],
             ("3.5-slope", SLOPE),
+        ),
+    ]
+}
+
+/// Functions at which only a step that suits each number is right: not one for all of them, not
+/// one that shrinks with them, and not one to a single side.
+pub fn steps() -> Vec<Place> {
+    vec![
+        place(
+            "10000 + 3 x0 - 2 x1",
+            |x| 1e4 + 3.0 * x[0] - 2.0 * x[1],
+            &[1e-6, -2e-6],
+            &[3.0, -2.0],
+            ("3.5-step-too-small", TOO_SMALL),
+        ),
+        place(
+            "100 (x0 - 0.7)^2 x1 + x1",
+            |x| 100.0 * (x[0] - 0.7) * (x[0] - 0.7) * x[1] + x[1],
+            &[0.7, 3.1],
+            &[0.0, 1.0],
+            ("3.5-one-sided", ONE_SIDED),
+        ),
+        place(
+            "0.01 x0 + exp(5 x1)",
+            |x| 0.01 * x[0] + (5.0 * x[1]).exp(),
+            &[1e9, 0.3],
+            &[0.01, 5.0 * 1.5f64.exp()],
+            ("3.5-step-too-large", TOO_LARGE),
         ),
     ]
 }
@@ -110,6 +131,13 @@ fn scales() -> Vec<Place> {
             &[1e-3, 2.0, 5.0],
             &[10.0, 5e-3, 2e-3],
             ("3.5-slope", SLOPE),
+        ),
+        place(
+            "10000 + 3 x0 - 2 x1",
+            |x| 1e4 + 3.0 * x[0] - 2.0 * x[1],
+            &[1.5, -2.5],
+            &[3.0, -2.0],
+            ("3.5-step-too-small", TOO_SMALL),
         ),
     ]
 }

@@ -131,8 +131,9 @@ pub fn mul(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
             ([Transposed, Transposed, Packed], [true, true]),
         ] {
             let call = mul_call(&mut rng, shape, lies, needs);
+            let [a, b, dy] = [&call.a, &call.b, &call.dy].map(Tensor::copy);
+            let [a, b, dy] = [&a, &b, &dy];
             let got = call.run(check, "mul", Tensor::mul, imp.mul_backward)?;
-            let [a, b, dy] = [&call.a, &call.b, &call.dy];
             let want = [times(&[dy, b]), times(&[dy, a])];
             let ideas = [mul_ideas(a, b, dy), mul_ideas(b, a, dy)];
             call.compare(check, "3.1-gradient-forgotten", &got, want, ideas)?;
@@ -224,6 +225,11 @@ pub fn matmul(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
         [4, 1, 3],
         [1, 1, 1],
         [5, 7, 6],
+        [4, 4, 2],
+        [2, 4, 4],
+        [4, 2, 4],
+        [9, 10, 11],
+        [0, 0, 2],
         [0, 3, 2],
         [3, 0, 2],
         [2, 3, 0],
@@ -246,8 +252,8 @@ fn matmul_of_size(
         ([Transposed, Transposed, Transposed], [true, true]),
     ] {
         let call = matmul_call(rng, size, lies, needs);
-        let got = call.run(check, "matmul", Tensor::matmul, imp.matmul_backward)?;
         let [a, b, dc] = [&call.a, &call.b, &call.dy].map(Matrix::of);
+        let got = call.run(check, "matmul", Tensor::matmul, imp.matmul_backward)?;
         let want = [dc.times(&b.transposed()), a.transposed().times(&dc)].map(|m| m.tensor());
         let ideas = matmul_ideas(&a, &b, &dc);
         call.compare(check, "3.2-gradient-forgotten", &got, want, ideas)?;

@@ -26,6 +26,7 @@ pub fn walk(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
         on_plan(imp, check, &plan, GENERIC)?;
     }
     root_is_leaf(imp, check)?;
+    mixed(imp, check)?;
     on_plan(imp, check, &vec![vec![input(Source::Constant, 2.0), input(X0, 5.0)]], MISALIGNED)?;
     check.if_it_dies(Death::Panicked, "3.4-none-unwrapped", UNWRAPPED);
     for plan in cut_plans() {
@@ -54,6 +55,7 @@ fn plain_plans() -> Vec<Plan> {
     let two = |a, v, b, w| vec![input(a, v), input(b, w)];
     vec![
         vec![one(X0, 3.0)],
+        vec![two(X0, 1.0, X1, 1.0), two(N0, 1.0, X0, 1.0)],
         vec![two(X0, 2.0, X1, 5.0)],
         vec![one(X0, 2.0), one(N0, 3.0)],
         vec![two(X0, 2.0, X0, 5.0)],
@@ -245,6 +247,26 @@ impl Case<'_> {
 fn sum_in_words(arrivals: &Arrivals) -> String {
     let parts: Vec<String> = arrivals.iter().map(|(_, part)| format!("{part:?}")).collect();
     if parts.len() < 2 { String::new() } else { format!(" = {}", parts.join(" + ")) }
+}
+
+/// Operations of the engine, whose results have other shapes than their inputs.
+fn mixed(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
+    let leaf = |shape: &[usize]| Tensor::ones(shape).requires_grad_(true);
+    let (x, w, b) = (leaf(&[2, 3]), leaf(&[3, 4]), leaf(&[4]));
+    let y = x.matmul(&w).add(&b).add(&b);
+    let index = Tensor::from_vec(vec![0i64, 1], &[2, 1]);
+    let src = leaf(&[2, 1]);
+    let z = y.scatter_add(1, &index, &src);
+    let root = z.node().expect("recorded");
+    let called = "backward_walk(root of scatter_add(x . w + b + b, index, src), dy of ones)";
+    let got = check.call(called, || (imp.backward_walk)(&root, Tensor::ones(&[2, 4])))?;
+    for (leaf, want) in [(&x, 4.0), (&w, 2.0), (&b, 4.0), (&src, 1.0)] {
+        let gradient = got.get(&leaf.node().expect("a leaf has a node").id());
+        let gradient = gradient.map(|g| (g.shape().to_vec(), g.to_vec::<f32>()));
+        let want = Some((leaf.shape().to_vec(), vec![want; leaf.numel()]));
+        check.equal("shape and gradient of a leaf", called, &gradient, &want, &[])?;
+    }
+    Ok(())
 }
 
 fn root_is_leaf(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {

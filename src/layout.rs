@@ -205,9 +205,7 @@ impl Layout {
 
     /// This layout cut to the leading part `shape` of each dimension, and with stride 0 in `dim`.
     pub fn frozen(&self, dim: usize, shape: &Dims) -> Layout {
-        let mut strides = self.strides;
-        strides[dim] = 0;
-        Layout { shape: *shape, strides, offset: self.offset }
+        Layout { shape: *shape, ..self.stepping(|other| other != dim) }
     }
 
     /// The position in the storage of every element, in logical order.

@@ -172,22 +172,21 @@ impl Node {
         };
         // Locked until the sum is stored: another thread's addition would be lost in between.
         let mut grad = lock(grad);
-        let sum = match grad.take() {
+        if let Some(grad) = &*grad {
             // In place, as in PyTorch: no second gradient is made, and who holds the first sees it.
-            Some(grad) => {
-                grad.add_(&dx, 1.0);
-                grad
-            }
-            // Stored as it is only if nobody else can see it: y = a + b hands one and the same
-            // tensor to both sides, and clipping one gradient must not clip the other.
-            None if dx.is_sole_owner() && dx.is_contiguous() => dx,
-            None => {
-                count_hidden_copy("accumulate_grad", dx.nbytes());
-                dx.copy()
-            }
+            grad.add_(&dx, 1.0);
+            return;
+        }
+        // Stored as it is only if nobody else can see it: y = a + b hands one and the same tensor
+        // to both sides, and clipping one gradient must not clip the other.
+        let first = if dx.is_sole_owner() && dx.is_contiguous() {
+            dx
+        } else {
+            count_hidden_copy("accumulate_grad", dx.nbytes());
+            dx.copy()
         };
-        sum.storage().set_role(Role::Gradient);
-        *grad = Some(sum);
+        first.storage().set_role(Role::Gradient);
+        *grad = Some(first);
     }
 }
 

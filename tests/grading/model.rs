@@ -159,14 +159,14 @@ impl Lab {
     }
 
     /// What a diagnosis says about where to read: `'Two inputs, one rule' in chapter 03`.
-    pub fn reading(&self, anchor: &str) -> String {
+    pub fn reading(&self, section: &str) -> String {
         let chapter = self.folder.join("../../book/src").join(&self.slug).join("index.md");
         let text = std::fs::read_to_string(chapter).unwrap_or_default();
         let headings = text.lines().filter(|line| line.starts_with('#'));
         let heading = headings
             .map(|line| line.trim_start_matches('#').trim())
-            .find(|heading| slug_of(heading) == anchor);
-        let spoken = anchor.replace('-', " ");
+            .find(|heading| anchor(heading) == section);
+        let spoken = section.replace('-', " ");
         format!("'{}' in chapter {}", heading.unwrap_or(&spoken), self.id)
     }
 
@@ -215,8 +215,11 @@ fn is_lab(path: &Path) -> bool {
     name.starts_with("lab-") && path.join("lab.toml").is_file()
 }
 
-/// The anchor that mdBook gives a heading.
-fn slug_of(heading: &str) -> String {
+/// The anchor of a heading: the one it names itself as `{#anchor}`, else mdBook's.
+pub fn anchor(heading: &str) -> String {
+    if let Some((_, id)) = heading.strip_suffix('}').and_then(|h| h.rsplit_once("{#")) {
+        return id.to_string();
+    }
     let kept = heading.to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()

@@ -5,6 +5,7 @@ mod shipped;
 use clap::Args;
 use engine_room_labs::capture::show;
 use engine_room_labs::print;
+use grading::model::anchor;
 use grading::{Facts, Kind, Lab, root, state};
 
 use crate::dev::strip::stripped;
@@ -144,12 +145,4 @@ fn anchors(lab: &Lab) -> Result<Vec<String>, String> {
     let text = edit::read(&chapter)?;
     let headings = text.lines().filter(|line| line.starts_with('#'));
     Ok(headings.map(|line| anchor(line.trim_start_matches('#').trim())).collect())
-}
-
-fn anchor(heading: &str) -> String {
-    if let Some((_, id)) = heading.strip_suffix('}').and_then(|h| h.rsplit_once("{#")) {
-        return id.to_string();
-    }
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }

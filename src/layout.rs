@@ -3,6 +3,8 @@
 //! Element `[i, j]` of a tensor lies at `offset + i * strides[0] + j * strides[1]`, counted in
 //! elements. Transposing, broadcasting and reshaping write new numbers here and move nothing.
 
+use std::ops::Range;
+
 use crate::shape::Dims;
 
 /// Shape, strides and offset of a tensor within its storage, all counted in elements.
@@ -180,6 +182,44 @@ impl Layout {
         }
         let mut seen = vec![false; reach + 1];
         self.positions().any(|at| std::mem::replace(&mut seen[at - self.offset], true))
+    }
+
+    /// The highest position of any element of a layout that has some; `None` if that is too large
+    /// for a number.
+    pub fn last_position(&self) -> Option<usize> {
+        let mut steps = self.shape.iter().zip(self.strides.iter());
+        steps.try_fold(self.offset, |at, (size, stride)| {
+            at.checked_add((size - 1).checked_mul(*stride)?)
+        })
+    }
+
+    /// The positions from the first element to the last, of a layout that has some.
+    pub fn stretch(&self) -> Range<usize> {
+        let last = self.last_position().expect("its elements lie in memory");
+        self.offset..last + 1
+    }
+
+    /// The layout of the same elements in a storage that begins `start` elements later.
+    pub fn moved_back(&self, start: usize) -> Layout {
+        Layout { offset: self.offset - start, ..*self }
+    }
+
+    /// Whether some element of `other`, a layout of the same storage, lies at an element of this
+    /// one, but not all of them at the same index.
+    pub fn overlaps_in_part(&self, other: &Layout) -> bool {
+        if self == other || self.shape.contains(&0) || other.shape.contains(&0) {
+            return false;
+        }
+        let (Some(own_end), Some(other_end)) = (self.last_position(), other.last_position()) else {
+            return true;
+        };
+        if own_end < other.offset || other_end < self.offset {
+            return false;
+        }
+        let mut own = vec![false; own_end + 1];
+        self.positions().for_each(|at| own[at] = true);
+        let shared = other.positions().any(|at| own.get(at) == Some(&true));
+        shared && !(self.shape == other.shape && self.positions().eq(other.positions()))
     }
 
     /// Splits the dimensions in two: those for which `take` is false, and those for which it is

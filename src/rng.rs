@@ -52,12 +52,13 @@ impl Generator {
         (self.next_u32() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// Normal with mean 0 and variance 1, by Box and Muller's transform computed in `f64`.
+    /// Normal with mean 0 and variance 1, by Box and Muller's transform computed in `f64`. The
+    /// logarithm and the cosine come from a crate: those of the C library differ between systems.
     pub fn normal(&mut self) -> f32 {
         let bits = (self.next_u32(), self.next_u32());
         // Shifted by a half so that the logarithm never sees 0.
         let [u, v] = [bits.0, bits.1].map(|bits| (bits as f64 + 0.5) / (1u64 << 32) as f64);
-        ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
+        ((-2.0 * libm::log(u)).sqrt() * libm::cos(std::f64::consts::TAU * v)) as f32
     }
 
     /// Uniform in 0..n.

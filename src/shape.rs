@@ -92,6 +92,53 @@ impl fmt::Debug for Dims {
     }
 }
 
+/// A size in a shape that is asked for. −1 stands for a size that follows from the tensor.
+pub trait Size: Copy {
+    /// The size; `None` for −1, and an error for anything below.
+    fn given(self) -> Result<Option<usize>, i64>;
+}
+
+impl Size for usize {
+    fn given(self) -> Result<Option<usize>, i64> {
+        Ok(Some(self))
+    }
+}
+
+macro_rules! signed_size {
+    ($($T:ty),*) => {$(
+        impl Size for $T {
+            fn given(self) -> Result<Option<usize>, i64> {
+                match self {
+                    -1 => Ok(None),
+                    size => usize::try_from(size).map(Some).map_err(|_| size as i64),
+                }
+            }
+        }
+    )*};
+}
+signed_size!(i32, i64, isize);
+
+/// The sizes of a shape that is asked for, `None` where −1 stands.
+///
+/// # Panics
+/// If there are more than [`MAX_DIMS`], or one is below −1.
+#[track_caller]
+pub(crate) fn given_sizes<S: Size>(op: &'static str, shape: &[S]) -> Vec<Option<usize>> {
+    let mut sizes = Vec::with_capacity(shape.len());
+    // A loop: the caller's line would be lost in a closure.
+    for size in shape {
+        match size.given() {
+            Ok(size) => sizes.push(size),
+            Err(size) => {
+                let message = "a size is not negative, but for -1, which stands for one that \
+                               follows from the others";
+                misuse(op, &[&size], message.to_string())
+            }
+        }
+    }
+    sizes
+}
+
 /// The shape of an elementwise operation on `a` and `b`, or `None` if they do not broadcast.
 ///
 /// Shapes are aligned at their last dimension. Each pair of sizes must be equal, or one of them 1,

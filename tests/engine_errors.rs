@@ -7,7 +7,7 @@ mod refused;
 use std::panic::{Location, catch_unwind};
 
 use engine_room::rng::Generator;
-use engine_room::{Misuse, Tensor, inference_mode};
+use engine_room::{Misuse, Tensor, inference_mode, no_grad};
 use refused::refused;
 
 /// A wrong call, what its refusal must begin with and say, and the line of the call.
@@ -62,38 +62,50 @@ fn check(table: &[Wrong]) {
 }
 
 #[test]
-fn operations_of_f32_refuse_integers() {
+fn types_without_a_meaning_are_refused() {
     check(&[
-        wrong("neg(i64 [2]): ", "f32", || i().neg()),
-        wrong("exp(i64 [2]): ", "f32", || i().exp()),
-        wrong("log(i64 [2]): ", "f32", || i().log()),
-        wrong("tanh(i64 [2]): ", "f32", || i().tanh()),
-        wrong("relu(i64 [2]): ", "f32", || i().relu()),
-        wrong("add_scalar(i64 [2]): ", "f32", || i().add_scalar(1.0)),
-        wrong("mul_scalar(i64 [2]): ", "f32", || i().mul_scalar(1.0)),
-        wrong("add(f32 [2, 3], i64 [2]): ", "f32", || x().add(&i())),
-        wrong("sub(i64 [2], f32 [2, 3]): ", "f32", || i().sub(&x())),
-        wrong("mul(i64 [2], i64 [2]): ", "f32", || i().mul(&i())),
-        wrong("div(i64 [2], i64 [2]): ", "f32", || i().div(&i())),
-        wrong("matmul(i64 [2], i64 [2]): ", "f32", || i().matmul(&i())),
-        wrong("sum(i64 [2]): ", "f32", || i().sum()),
-        wrong("sum(i64 [2]): ", "f32", || i().sum_dims(&[0], false)),
-        wrong("mean(i64 [2]): ", "f32", || i().mean()),
-        wrong("mean(i64 [2]): ", "f32", || i().mean_dims(&[0], false)),
-        wrong("max(i64 [2]): ", "f32", || i().max_dims(&[0], false)),
-        wrong("argmax(i64 [2]): ", "f32", || i().argmax(0)),
-        wrong("softmax(i64 [2]): ", "f32", || i().softmax(0)),
-        wrong("log_softmax(i64 [2]): ", "f32", || i().log_softmax(0)),
-        wrong("gather(i64 [2]): ", "f32", || i().gather(0, &i())),
-        wrong("scatter_add(f32 [2, 3], i64 [2]): ", "f32", || x().scatter_add(1, &i(), &i())),
-        wrong("cross_entropy(i64 [2]): ", "f32", || i().cross_entropy(&i())),
-        wrong("add_(f32 [2, 3], i64 [2]): ", "f32", || x().add_(&i(), 1.0)),
-        wrong("fill_(i64 [2]): ", "f32", || i().fill_(1.0)),
+        wrong("neg(bool [2]): ", "no negative", || b().neg()),
+        wrong("relu(bool [2]): ", "no number", || b().relu()),
+        wrong("sub(bool [2], bool [2]): ", "no number", || b().sub(&b())),
+        wrong("floor_divide(bool [2], bool [2]): ", "no number", || b().floor_divide(&b())),
+        wrong("trunc_divide(bool [2], bool [2]): ", "no number", || b().trunc_divide(&b())),
+        wrong("remainder(bool [2], bool [2]): ", "no number", || b().remainder(&b())),
+        wrong("matmul(bool [2], bool [2]): ", "not bool", || b().matmul(&b())),
+        wrong("matmul(f32 [2, 3], i64 [2]): ", "one type", || x().matmul(&i())),
+        wrong("mean(i64 [2]): ", "floating-point", || i().mean()),
+        wrong("mean(bool [2]): ", "floating-point", || b().mean_dims(&[0], false)),
+        wrong("softmax(i64 [2]): ", "floating-point", || i().softmax(0)),
+        wrong("log_softmax(i64 [2]): ", "floating-point", || i().log_softmax(0)),
+        wrong("gather(f32 [2, 3], f32 [2, 3]): ", "i64", || x().gather(1, &x())),
+        wrong("cross_entropy(i64 [2]): ", "floating-point", || i().cross_entropy(&i())),
+        wrong("floor_divide(i64 [2], i64 []): ", "by 0", || i().floor_divide(&none())),
+        wrong("trunc_divide(i64 [2], i64 []): ", "by 0", || i().trunc_divide(&none())),
+        wrong("remainder(i64 [2], i64 []): ", "by 0", || i().remainder(&none())),
+        wrong("where(i64 [2], bool [2], bool [2]): ", "bool", || mixed(&i(), &b())),
+        wrong("masked_fill(f32 [2, 3], f32 [2, 3]): ", "bool", || x().masked_fill(&x(), 0)),
+        wrong("masked_fill_(f32 [2, 3], f32 [2, 3]): ", "bool", || x().masked_fill_(&x(), 0)),
+        wrong("add_(i64 [2], f32 []): ", "f32", || i().add_(&Tensor::scalar(0.5), 1)),
+        wrong("add_(i64 [2], i64 [2]): ", "0.5", || i().add_(&i(), 0.5)),
+        wrong("mul_(bool [2], i64 [2]): ", "i64", || b().mul_(&i())),
         wrong("to_vec(i64 [2]): ", "f32", || i().to_vec::<f32>()),
         wrong("to_vec(f32 [2, 3]): ", "i64", || x().to_vec::<i64>()),
         wrong("item(f32 [2, 3]): ", "one element", || x().item()),
         wrong("to_vec(i64 [1]): ", "f32", || i64s(&[3]).item()),
     ]);
+}
+
+#[track_caller]
+fn mixed(condition: &Tensor, x: &Tensor) -> Tensor {
+    Tensor::where_cond(condition, x, x)
+}
+
+fn b() -> Tensor {
+    Tensor::from_vec(vec![true, false], &[2])
+}
+
+/// The number 0 as an integer.
+fn none() -> Tensor {
+    Tensor::from_vec(vec![0i64], &[])
 }
 
 #[test]
@@ -114,11 +126,11 @@ fn shapes_that_do_not_fit_are_refused() {
         wrong("mul(f32 [2, 3], f32 [4]): ", "broadcast", || &x() * &y()),
         wrong("div(f32 [2, 3], f32 [4]): ", "broadcast", || &x() / &y()),
         wrong("matmul(f32 [2, 3], f32 [2, 3]): ", "3 columns", || x().matmul(&x())),
-        wrong("matmul(f32 [2, 3], f32 [4]): ", "two matrices", || x().matmul(&y())),
+        wrong("matmul(f32 [2, 3], f32 [4]): ", "4 rows", || x().matmul(&y())),
         wrong("reshape(f32 [2, 3]): ", "6 elements", || x().reshape(&[4])),
         wrong("expand(f32 [2, 3]): ", "[2, 4]", || x().expand(&[2, 4])),
         wrong("expand(f32 [2, 3]): ", "[3]", || x().expand(&[3])),
-        wrong("add_(f32 [2, 3], f32 [4]): ", "one shape", || x().add_(&y(), 1.0)),
+        wrong("add_(f32 [2, 3], f32 [4]): ", "does not broadcast", || x().add_(&y(), 1.0)),
         wrong("gather(f32 [2, 3], i64 [2]): ", "dimensions", || x().gather(0, &i())),
         wrong("gather(f32 [2, 3], f32 [2, 3]): ", "i64", || x().gather(0, &x())),
         wrong("gather(f32 [4], i64 [2]): ", "index 4", || y().gather(0, &bad())),
@@ -195,12 +207,36 @@ fn wrong_uses_of_autograd_are_refused() {
         wrong("backward(f32 [2, 3], f32 [4]): ", "shape", || leaf().backward_with(&y())),
         wrong("backward(f32 [2, 3], i64 [2, 3]): ", "type", || leaf().backward_with(&i64_x())),
         wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || leaf().add_(&x(), 1.0)),
-        wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || x().add_(&leaf(), 1.0)),
+        wrong("mul_(f32 [3], f32 [3]): ", "no_grad", || leaf().select(0, 1).mul_(&y3())),
+        wrong("copy_(f32 [3], f32 [3]): ", "nothing was recorded", || unrecorded().copy_(&y3())),
+        wrong("add_(f32 [2, 3], f32 [2, 3]): ", "packed", || turned().add_(&leaf(), 1)),
+        wrong("copy_(f32 [3], f32 [3]): ", "different places", || shifted(&y())),
         wrong("fill_(f32 [2, 3]): ", "no_grad", || leaf().fill_(1.0)),
         wrong("fill_(f32 [4, 2, 3]): ", "copy", || x().expand(&[4, 2, 3]).fill_(1.0)),
         wrong("fill_(f32 [2, 3]): ", "inference mode", || inference().fill_(1.0)),
         wrong("fill_(f32 [3, 2]): ", "copy", || y().unfold(0, 2, 1).fill_(1.0)),
     ]);
+}
+
+/// Moves the numbers of four one place down, within one storage.
+#[track_caller]
+fn shifted(y: &Tensor) {
+    y.narrow(0, 0, 3).copy_(&y.narrow(0, 1, 3))
+}
+
+fn y3() -> Tensor {
+    Tensor::ones(&[3])
+}
+
+/// A view that was made while nothing was recorded, of a result that belongs to a graph.
+fn unrecorded() -> Tensor {
+    let y = leaf().mul_scalar(2.0);
+    no_grad(|| y.select(0, 1))
+}
+
+/// A tensor of its own, whose numbers lie column by column.
+fn turned() -> Tensor {
+    Tensor::ones(&[3, 2]).transpose(0, 1).detach()
 }
 
 fn inference() -> Tensor {
@@ -223,7 +259,7 @@ fn sizes_that_overflow_are_refused() {
     refused(|| one.expand(&[half, half]).exp());
     refused(|| one.expand(&[half, half + 1]).sum());
     // Rows times columns is 32 after wrapping around, and no operand has too many elements.
-    let (tall, wide) = (one.expand(&[(1 << 59) + 1, 1]), one.expand(&[1, 32]));
+    let (tall, wide) = (one.expand(&[(1_usize << 59) + 1, 1]), one.expand(&[1, 32]));
     refused(|| tall.matmul(&wide));
     assert_eq!(Tensor::zeros(&[0, usize::MAX]).numel(), 0);
 }

@@ -179,7 +179,7 @@ fn every_op_gives_its_memory_back() {
             }
             let y = (row.call)(&inputs);
             if walk {
-                y.backward_with(&Tensor::ones(y.shape()));
+                y.backward_with(&Tensor::ones(y.shape()).to(y.dtype()));
             }
             drop((y, inputs));
             assert_eq!(live(), 0, "{} with backward: {walk}", row.name);

@@ -24,7 +24,7 @@ pub fn backward(root: &Tensor, dy: Option<&Tensor>, retain_graph: bool) {
         misuse("backward", &[&root.brief()], message.to_string())
     };
     let dy = match dy {
-        None if root.numel() == 1 => Tensor::ones(root.shape()),
+        None if root.numel() == 1 => Tensor::full_on(root.shape(), 1, root.dtype(), root.device()),
         None => {
             let message = "a gradient can be started without dy only from a single number; sum \
                            the tensor, or pass dy to backward_with";

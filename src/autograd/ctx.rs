@@ -61,7 +61,7 @@ impl Ctx {
             tensor.storage().set_role(Role::Activation);
         }
         let version = tensor.storage().version();
-        self.saved.push(Some(Saved { tensor: tensor.clone(), version }));
+        self.saved.push(Some(Saved { tensor: tensor.snapshot(), version }));
     }
 
     /// The tensor in slot `i`, in the order of the calls of [`save`](Ctx::save).
@@ -77,8 +77,10 @@ impl Ctx {
         if now != *version {
             let message = format!(
                 "the tensor that {} saved in slot {i} for its backward pass was changed in place \
-                 since: it is at version {now}, saved at version {version}; change a copy instead",
-                self.op
+                 since, last by {}: it is at version {now}, saved at version {version}; change a \
+                 copy instead",
+                self.op,
+                tensor.storage().last_writer()
             );
             misuse(self.op, &[&tensor.brief()], message);
         }

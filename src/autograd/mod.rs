@@ -1,14 +1,16 @@
 //! Autograd: records what was computed, and walks the record backwards for gradients.
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
-//! `backward.rs` the walk, `mode.rs` the switches that stop the recording, `graph.rs` a picture of
-//! what is recorded and what it holds in memory, `gradcheck.rs` the judge. No file here names an
+//! `backward.rs` the walk, `mode.rs` the switches that stop the recording, `in_place.rs` what
+//! a change in place does to the graph, `graph.rs` a picture of what is recorded and what it holds
+//! in memory, `gradcheck.rs` the judge. No file here names an
 //! operation.
 
 mod backward;
 mod ctx;
 mod gradcheck;
 mod graph;
+mod in_place;
 mod mode;
 mod node;
 mod op;
@@ -17,6 +19,8 @@ pub use backward::backward;
 pub use ctx::Ctx;
 pub use gradcheck::{GradcheckError, gradcheck};
 pub use graph::{Graph, GraphNode, SavedTensor};
+pub use in_place::apply_in_place;
+pub(crate) use in_place::node_of_view;
 pub use mode::{inference_mode, is_grad_enabled, is_inference_mode, no_grad};
 pub use node::Node;
 pub use op::{Op, apply};

@@ -11,6 +11,7 @@ use crate::Tensor;
 use crate::autograd::ctx::Ctx;
 use crate::autograd::mode::no_grad;
 use crate::autograd::op::AnyOp;
+use crate::dtype::DType;
 use crate::error::misuse;
 use crate::memory::{Role, count_hidden_copy};
 use crate::shape::Dims;
@@ -20,6 +21,7 @@ pub struct Node {
     id: u64,
     name: &'static str,
     shape: Dims,
+    dtype: DType,
     edges: Vec<Option<Arc<Node>>>,
     kind: Kind,
 }
@@ -36,31 +38,32 @@ enum Kind {
 }
 
 impl Node {
-    /// The node of a leaf of shape `shape`.
-    pub(crate) fn leaf(shape: &[usize]) -> Arc<Node> {
-        Node::new("leaf", shape, Vec::new(), Kind::Leaf { grad: Mutex::new(None) })
+    /// The node of the leaf `x`.
+    pub(crate) fn leaf(x: &Tensor) -> Arc<Node> {
+        Node::new("leaf", x, Vec::new(), Kind::Leaf { grad: Mutex::new(None) })
     }
 
-    /// The node of an operation whose result has the shape `shape`.
+    /// The node of an operation whose result is `y`.
     pub(super) fn of_op(
         op: Box<dyn AnyOp>,
         ctx: Ctx,
         edges: Vec<Option<Arc<Node>>>,
-        shape: &[usize],
+        y: &Tensor,
     ) -> Arc<Node> {
         let name = ctx.op();
-        Node::new(name, shape, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
+        Node::new(name, y, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
     }
 
     fn new(
         name: &'static str,
-        shape: &[usize],
+        of: &Tensor,
         edges: Vec<Option<Arc<Node>>>,
         kind: Kind,
     ) -> Arc<Node> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Node { id, name, shape: Dims::new(shape), edges, kind })
+        let (shape, dtype) = (*of.layout().shape(), of.dtype());
+        Arc::new(Node { id, name, shape, dtype, edges, kind })
     }
 
     /// A number that grows as nodes are made.
@@ -92,8 +95,8 @@ impl Node {
     /// A leaf has none.
     ///
     /// # Panics
-    /// If a gradient does not have the shape of its input, if a saved tensor was changed since, or
-    /// if the saved tensors are gone.
+    /// If a gradient does not have the shape and the type of its input, if a saved tensor was
+    /// changed since, or if the saved tensors are gone.
     pub fn backward(&self, dy: &Tensor) -> Vec<Option<Tensor>> {
         let Kind::Op { op, .. } = &self.kind else {
             return Vec::new();
@@ -106,21 +109,25 @@ impl Node {
         let gradients = no_grad(|| op.backward(&ctx, dy));
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {
-                self.check_shape(i, edge.shape(), dx);
+                self.check_gradient(i, edge, dx);
             }
         }
         gradients
     }
 
-    fn check_shape(&self, i: usize, want: &[usize], dx: &Tensor) {
-        if dx.shape() != want {
-            let message = format!(
-                "its backward pass returned a gradient of shape {:?} for input {i}, which has \
-                 shape {want:?}; a gradient has the shape of what it belongs to",
-                dx.shape()
-            );
-            misuse(self.name, &[&dx.brief()], message);
-        }
+    fn check_gradient(&self, i: usize, input: &Node, dx: &Tensor) {
+        let what = if dx.shape() != input.shape() {
+            format!("shape {:?} for input {i}, which has shape {:?}", dx.shape(), input.shape())
+        } else if dx.dtype() != input.dtype {
+            format!("type {} for input {i}, which has type {}", dx.dtype(), input.dtype)
+        } else {
+            return;
+        };
+        let message = format!(
+            "its backward pass returned a gradient of {what}; a gradient has the shape and the \
+             type of what it belongs to"
+        );
+        misuse(self.name, &[&dx.brief()], message);
     }
 
     /// Frees the saved tensors. An operation that saved none can run its backward pass again.

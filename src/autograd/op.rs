@@ -1,5 +1,7 @@
 //! Operations, and the one door through which they run.
 
+use std::sync::Arc;
+
 use crate::Tensor;
 use crate::autograd::ctx::Ctx;
 use crate::autograd::mode::{is_grad_enabled, no_grad};
@@ -29,12 +31,15 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     let recording = needs.contains(&true);
     let mut ctx = Ctx::new(op.name(), &needs);
     let y = no_grad(|| op.forward(&mut ctx, inputs));
-    // The node belongs to a tensor of its own. If y was also saved, the graph keeps the one
-    // without a node: a node that held itself would never be freed. And an operation that returns
-    // its input, or a tensor it holds, must neither overwrite that one's node nor hand it on.
-    let y = if y.has_other_handles() { y.detach() } else { y };
+    // The node belongs to a tensor of its own: an operation that returns its input, or a tensor it
+    // holds, must neither overwrite that one's node nor hand it on.
+    let y = match inputs.iter().find(|x| Arc::ptr_eq(x.storage(), y.storage())) {
+        Some(x) => y.as_view_of(x, is_grad_enabled()),
+        None if y.has_other_handles() => y.detach(),
+        None => y,
+    };
     if recording {
-        y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), y.shape())));
+        y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), &y)));
     }
     y
 }
@@ -44,7 +49,7 @@ pub(super) trait AnyOp: Send + Sync {
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>>;
 }
 
-struct Erased<O, const N: usize>(O);
+pub(super) struct Erased<O, const N: usize>(pub(super) O);
 
 impl<O: Op<N>, const N: usize> AnyOp for Erased<O, N> {
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>> {

@@ -11,6 +11,8 @@ pub use copies::{HiddenCopies, hidden_copies, reset_hidden_copies};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::device::Device;
+use crate::device::sim::MAX_DEVICES;
+use crate::error::{Error, raise};
 
 /// What the bytes of a storage are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,15 +54,23 @@ struct Counters {
     by_role: [AtomicU64; Role::ALL.len()],
 }
 
-static CPU: Counters = Counters {
-    live: AtomicU64::new(0),
-    peak: AtomicU64::new(0),
-    by_role: [const { AtomicU64::new(0) }; Role::ALL.len()],
-};
+impl Counters {
+    const fn new() -> Counters {
+        Counters {
+            live: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            by_role: [const { AtomicU64::new(0) }; Role::ALL.len()],
+        }
+    }
+}
+
+static CPU: Counters = Counters::new();
+static SIM: [Counters; MAX_DEVICES] = [const { Counters::new() }; MAX_DEVICES];
 
 fn counters(device: Device) -> &'static Counters {
     match device {
         Device::Cpu => &CPU,
+        Device::Sim(n) => &SIM[n],
     }
 }
 
@@ -86,6 +96,28 @@ pub fn bytes_by_role(device: Device) -> [(Role, u64); Role::ALL.len()] {
     Role::ALL.map(|role| (role, by_role[role as usize].load(Ordering::Relaxed)))
 }
 
+/// An empty vector with room for `numel` elements. If the host has no more memory it unwinds with
+/// an [`Error`], where a plain `Vec` would end the program.
+pub(crate) fn room<T>(numel: usize) -> Vec<T> {
+    let mut values = Vec::new();
+    if values.try_reserve_exact(numel).is_err() {
+        raise(Error::OutOfMemory {
+            device: Device::Cpu.to_string(),
+            requested: (numel as u64).saturating_mul(size_of::<T>() as u64),
+            allocated: memory_allocated(Device::Cpu),
+            capacity: None,
+        })
+    }
+    values
+}
+
+/// `numel` times the same value, in such a vector.
+pub(crate) fn filled<T: Clone>(value: T, numel: usize) -> Vec<T> {
+    let mut values = room(numel);
+    values.resize(numel, value);
+    values
+}
+
 /// The entry of one storage in the counters; dropping it takes the bytes out again.
 #[derive(Debug)]
 pub(crate) struct Tracked {
@@ -102,6 +134,10 @@ impl Tracked {
         counters.peak.fetch_max(live, Ordering::Relaxed);
         counters.by_role[Role::Other as usize].fetch_add(bytes, Ordering::Relaxed);
         Tracked { device, bytes, role: AtomicU8::new(Role::Other as u8) }
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.device
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -9,50 +9,84 @@ use std::ops;
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Binary;
-use crate::ops::{expect_f32, refuse};
+use crate::dtype::DType;
+use crate::ops::{expect_one_device, floating, refuse, result_type};
 use crate::shape::broadcast;
 
 impl Tensor {
-    /// y = a + b, broadcast.
+    /// y = a + b, broadcast. Integers wrap around; for `bool` it is "or".
     #[track_caller]
     pub fn add(&self, other: &Tensor) -> Tensor {
         let (a, b) = broadcast_pair("add", self, other);
         apply(Add, [&a, &b])
     }
 
-    /// y = a − b, broadcast.
+    /// y = a − b, broadcast. Integers wrap around.
+    ///
+    /// # Panics
+    /// If one is `bool`, as in PyTorch.
     #[track_caller]
     pub fn sub(&self, other: &Tensor) -> Tensor {
+        if self.dtype() == DType::Bool || other.dtype() == DType::Bool {
+            let message = "a bool is no number; convert it with to(), or compare to invert a mask";
+            refuse("sub", &[self, other], message.to_string());
+        }
         let (a, b) = broadcast_pair("sub", self, other);
         apply(Sub, [&a, &b])
     }
 
-    /// y = a · b elementwise, broadcast.
+    /// y = a · b elementwise, broadcast. Integers wrap around; for `bool` it is "and".
     #[track_caller]
     pub fn mul(&self, other: &Tensor) -> Tensor {
         let (a, b) = broadcast_pair("mul", self, other);
         apply(Mul, [&a, &b])
     }
 
-    /// y = a / b elementwise, broadcast; IEEE 754 where b is 0.
+    /// y = a / b elementwise, broadcast; IEEE 754 where b is 0. Two integers give an `f32`.
     #[track_caller]
     pub fn div(&self, other: &Tensor) -> Tensor {
         let (a, b) = broadcast_pair("div", self, other);
-        apply(Div, [&a, &b])
+        apply(Div, [&floating(&a), &floating(&b)])
+    }
+
+    /// The larger of a and b elementwise, broadcast; NaN if one is NaN.
+    #[track_caller]
+    pub fn maximum(&self, other: &Tensor) -> Tensor {
+        let (a, b) = broadcast_pair("maximum", self, other);
+        apply(Extremum { of: Binary::Maximum }, [&a, &b])
+    }
+
+    /// The smaller of a and b elementwise, broadcast; NaN if one is NaN.
+    #[track_caller]
+    pub fn minimum(&self, other: &Tensor) -> Tensor {
+        let (a, b) = broadcast_pair("minimum", self, other);
+        apply(Extremum { of: Binary::Minimum }, [&a, &b])
     }
 }
 
-/// Both operands under their common shape.
+/// Both operands under their common shape and type.
 #[track_caller]
-fn broadcast_pair(op: &'static str, a: &Tensor, b: &Tensor) -> (Tensor, Tensor) {
-    expect_f32(op, &[a, b]);
+pub(super) fn broadcast_pair(op: &'static str, a: &Tensor, b: &Tensor) -> (Tensor, Tensor) {
+    expect_one_device(op, &[a, b]);
     let Some(shape) = broadcast(a.shape(), b.shape()) else {
         let message = "the shapes do not broadcast: aligned at the last dimension, each pair of \
                        sizes must be equal or one of them 1";
         refuse(op, &[a, b], message.to_string())
     };
-    let fit = |x: &Tensor| if x.shape() == &*shape { x.clone() } else { x.expand(&shape) };
+    let dtype = result_type(&[a, b]);
+    let fit = |x: &Tensor| {
+        let x = x.to(dtype);
+        if x.shape() == &*shape { x } else { x.expand(&shape) }
+    };
     (fit(a), fit(b))
+}
+
+#[track_caller]
+pub(super) fn refuse_bool(op: &'static str, a: &Tensor, b: &Tensor) {
+    if a.dtype() == DType::Bool && b.dtype() == DType::Bool {
+        let message = "a bool is no number; convert one operand with to()";
+        refuse(op, &[a, b], message.to_string());
+    }
 }
 
 /// f(a, b) of two tensors of one shape, not recorded.
@@ -136,6 +170,38 @@ impl Op<2> for Div {
         let da = dy.div(&b);
         let db = ctx.needs(1).then(|| da.mul(&ctx.saved(0)).div(&b).neg());
         [Some(da), db]
+    }
+}
+
+/// y = the larger of a and b, or the smaller. Shapes: two of one shape → the same. Gradient: dy
+/// goes to the one that was taken, and half of it to each where they are equal. Saves a and b.
+struct Extremum {
+    of: Binary,
+}
+
+impl Op<2> for Extremum {
+    fn name(&self) -> &'static str {
+        match self.of {
+            Binary::Maximum => "maximum",
+            _ => "minimum",
+        }
+    }
+
+    fn forward(&self, ctx: &mut Ctx, [a, b]: [&Tensor; 2]) -> Tensor {
+        ctx.save(a);
+        ctx.save(b);
+        binary(self.of, a, b)
+    }
+
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
+        let (a, b) = (ctx.saved(0), ctx.saved(1));
+        let halves = Tensor::where_cond(&a.eq(&b), &dy.mul_scalar(0.5), dy);
+        let zeros = dy.zeros_like();
+        let (lost_a, lost_b) = match self.of {
+            Binary::Maximum => (a.lt(&b), a.gt(&b)),
+            _ => (a.gt(&b), a.lt(&b)),
+        };
+        [lost_a, lost_b].map(|lost| Some(Tensor::where_cond(&lost, &zeros, &halves)))
     }
 }
 

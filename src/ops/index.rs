@@ -3,7 +3,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
-use crate::ops::{expect_dim, expect_f32, refuse};
+use crate::ops::{expect_dim, expect_one_device, refuse};
 use crate::shape::Dims;
 
 impl Tensor {
@@ -15,7 +15,7 @@ impl Tensor {
     /// in a dimension other than `dim`.
     #[track_caller]
     pub fn gather(&self, dim: isize, index: &Tensor) -> Tensor {
-        expect_f32("gather", &[self]);
+        expect_one_device("gather", &[self, index]);
         let dim = expect_dim("gather", self, dim);
         check_index("gather", self, dim, index);
         apply(Gather { dim, from: *self.layout().shape() }, [self, index])
@@ -28,11 +28,12 @@ impl Tensor {
     /// As [`gather`](Tensor::gather), and if the index and `src` differ in shape.
     #[track_caller]
     pub fn scatter_add(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
-        expect_f32("scatter_add", &[self, src]);
+        expect_one_device("scatter_add", &[self, index, src]);
         let dim = expect_dim("scatter_add", self, dim);
         check_index("scatter_add", self, dim, index);
-        if index.shape() != src.shape() {
-            let message = "the index and the source must have one shape".to_string();
+        if index.shape() != src.shape() || self.dtype() != src.dtype() {
+            let message = "the index and the source must have one shape, and the source x's type";
+            let message = message.to_string();
             refuse("scatter_add", &[self, index, src], message);
         }
         apply(ScatterAdd { dim }, [self, index, src])
@@ -80,7 +81,7 @@ impl Op<2> for Gather {
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
-        let zeros = Tensor::zeros(&self.from);
+        let zeros = Tensor::full_on(&self.from, 0, dy.dtype(), dy.device());
         [Some(zeros.scatter_add(self.dim as isize, &ctx.saved(0), dy)), None]
     }
 }

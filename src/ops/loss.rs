@@ -2,7 +2,7 @@
 
 use crate::Tensor;
 use crate::dtype::DType;
-use crate::ops::{expect_f32, refuse};
+use crate::ops::{expect_floating, refuse};
 
 impl Tensor {
     /// The mean over a batch of −log softmax(x) at the target: `(B, C)`, targets `(B)` → `()`.
@@ -14,7 +14,7 @@ impl Tensor {
     /// If the shapes do not fit or a target is not one of the C classes.
     #[track_caller]
     pub fn cross_entropy(&self, targets: &Tensor) -> Tensor {
-        expect_f32("cross_entropy", &[self]);
+        expect_floating("cross_entropy", &[self]);
         let (&[batch, classes], &[labels], DType::I64) =
             (self.shape(), targets.shape(), targets.dtype())
         else {

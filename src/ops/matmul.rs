@@ -2,25 +2,82 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::ops::{expect_f32, refuse};
+use crate::dtype::DType;
+use crate::ops::{expect_one_device, refuse};
+use crate::shape::broadcast;
 
 impl Tensor {
-    /// c = a · b for two matrices.
+    /// c = a · b: matrices, or batches of them whose leading dimensions broadcast. A vector on the
+    /// left counts as a row and one on the right as a column, and that dimension is gone in the
+    /// result. The half types are multiplied in `f32` and rounded once.
     ///
     /// # Panics
-    /// If they are not matrices, or if a's columns are not as many as b's rows.
+    /// If an operand has no dimensions or is `bool`, if the types differ, if a's columns are not as
+    /// many as b's rows, or if the leading dimensions do not broadcast.
     #[track_caller]
     pub fn matmul(&self, other: &Tensor) -> Tensor {
-        expect_f32("matmul", &[self, other]);
-        match (self.shape(), other.shape()) {
-            ([_, k], [rows, _]) if k == rows => apply(MatMul, [self, other]),
-            ([_, k], [rows, _]) => {
-                let message = format!("the left one has {k} columns and the right one {rows} rows");
-                refuse("matmul", &[self, other], message)
-            }
-            _ => refuse("matmul", &[self, other], "needs two matrices".to_string()),
+        self.check_matmul(other);
+        let (vector_left, vector_right) = (self.shape().len() == 1, other.shape().len() == 1);
+        let a = if vector_left { self.unsqueeze(0) } else { self.clone() };
+        let b = if vector_right { other.unsqueeze(1) } else { other.clone() };
+        let mut c = match (a.shape().len(), b.shape().len()) {
+            (2, 2) => apply(MatMul, [&a, &b]),
+            _ => batched(self, &a, &b),
+        };
+        if vector_right {
+            c = c.squeeze(-1);
+        }
+        if vector_left { c.squeeze(if vector_right { -1 } else { -2 }) } else { c }
+    }
+
+    #[track_caller]
+    fn check_matmul(&self, other: &Tensor) {
+        expect_one_device("matmul", &[self, other]);
+        let fault = if self.shape().is_empty() || other.shape().is_empty() {
+            Some("needs vectors, matrices or batches of matrices".to_string())
+        } else if self.dtype() != other.dtype() || self.dtype() == DType::Bool {
+            Some("needs two operands of one type, and not bool; convert one with to()".to_string())
+        } else {
+            let k = self.shape()[self.shape().len() - 1];
+            let rows = other.shape()[other.shape().len().saturating_sub(2)];
+            (k != rows)
+                .then(|| format!("the left one has {k} columns and the right one {rows} rows"))
+        };
+        if let Some(message) = fault {
+            refuse("matmul", &[self, other], message);
         }
     }
+}
+
+/// The product of batches: both sides under the common leading dimensions, and those as one.
+#[track_caller]
+fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
+    let (a_batch, a_matrix) = a.shape().split_at(a.shape().len() - 2);
+    let (b_batch, b_matrix) = b.shape().split_at(b.shape().len() - 2);
+    let Some(batch) = broadcast(a_batch, b_batch) else {
+        let message =
+            format!("the leading dimensions {a_batch:?} and {b_batch:?} do not broadcast");
+        refuse("matmul", &[left, b], message)
+    };
+    let count = batch.numel();
+    let flat = |x: &Tensor, matrix: &[usize]| {
+        let full = [&batch[..], matrix].concat();
+        x.expand(&full).reshape(&[count, matrix[0], matrix[1]])
+    };
+    let c = apply(BatchMatMul, [&flat(a, a_matrix), &flat(b, b_matrix)]);
+    c.reshape(&[&batch[..], &[a_matrix[0], b_matrix[1]]].concat())
+}
+
+/// The kernel works on batches; two matrices are a batch of one.
+fn product(a: &Tensor, b: &Tensor) -> Tensor {
+    let batch = |x: &Tensor| {
+        let x = if x.shape().len() == 2 { x.unsqueeze(0) } else { x.clone() };
+        x.detach()
+    };
+    let (left, right) = (batch(a), batch(b));
+    let rank = a.shape().len();
+    let shape = [&a.shape()[..rank - 1], &b.shape()[rank - 1..]].concat();
+    Tensor::packed(a.device().backend().matmul(left.view_of(), right.view_of()), &shape)
 }
 
 /// c = a · b. Shapes: `(M, K) · (K, N) → (M, N)`. Gradient: da = dc · bᵀ, db = aᵀ · dc, the only
@@ -36,13 +93,34 @@ impl Op<2> for MatMul {
     fn forward(&self, ctx: &mut Ctx, [a, b]: [&Tensor; 2]) -> Tensor {
         ctx.save_if(ctx.needs(1), a);
         ctx.save_if(ctx.needs(0), b);
-        let shape = [a.shape()[0], b.shape()[1]];
-        Tensor::packed(a.device().backend().matmul(a.view_of(), b.view_of()), &shape)
+        product(a, b)
     }
 
     fn backward(&self, ctx: &Ctx, dc: &Tensor) -> [Option<Tensor>; 2] {
         let da = ctx.needs(0).then(|| dc.matmul(&ctx.saved(1).transpose(0, 1)));
         let db = ctx.needs(1).then(|| ctx.saved(0).transpose(0, 1).matmul(dc));
+        [da, db]
+    }
+}
+
+/// c = a · b for each matrix of a batch. Shapes: `(B, M, K) · (B, K, N) → (B, M, N)`. Gradient: as
+/// of one product, matrix by matrix. Saves each factor that the other one's gradient needs.
+struct BatchMatMul;
+
+impl Op<2> for BatchMatMul {
+    fn name(&self) -> &'static str {
+        "bmm"
+    }
+
+    fn forward(&self, ctx: &mut Ctx, [a, b]: [&Tensor; 2]) -> Tensor {
+        ctx.save_if(ctx.needs(1), a);
+        ctx.save_if(ctx.needs(0), b);
+        product(a, b)
+    }
+
+    fn backward(&self, ctx: &Ctx, dc: &Tensor) -> [Option<Tensor>; 2] {
+        let da = ctx.needs(0).then(|| dc.matmul(&ctx.saved(1).transpose(1, 2)));
+        let db = ctx.needs(1).then(|| ctx.saved(0).transpose(1, 2).matmul(dc));
         [da, db]
     }
 }

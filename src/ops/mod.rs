@@ -5,29 +5,69 @@
 //! [`apply`](crate::autograd::apply).
 
 mod binary;
+mod cast;
+mod choose;
+mod compare;
+mod division;
 mod in_place;
 mod index;
+mod lookup;
 mod loss;
 mod matmul;
 mod reduce;
+mod scan;
 mod softmax;
 mod table;
 mod unary;
 mod view;
 mod window;
 
+pub use cast::To;
 pub use table::{OPS, OpRow, Sample};
 
 use crate::Tensor;
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar, Source};
 use crate::error::misuse;
 use crate::shape;
 
-/// Refuses operands whose elements are not `f32`.
+/// The type of an operation's result on these tensors: PyTorch's `result_type`. Floating-point
+/// types win over integers and those over `bool`; within one kind, tensors with dimensions decide
+/// before tensors of one number, and then the larger type wins.
+pub fn result_type(operands: &[&Tensor]) -> DType {
+    let source = |x: &Tensor| if x.shape().is_empty() { Source::ZeroDim } else { Source::Dims };
+    let operands: Vec<_> = operands.iter().map(|x| (x.dtype(), source(x))).collect();
+    DType::of_result(&operands)
+}
+
+/// x in the type that it has together with a number of the program.
+fn with_scalar(x: &Tensor, c: Scalar) -> Tensor {
+    let source = if x.shape().is_empty() { Source::ZeroDim } else { Source::Dims };
+    x.to(DType::of_result(&[(x.dtype(), source), (c.dtype(), Source::Number)]))
+}
+
+/// x itself if it is floating-point, else in `f32`: what PyTorch does for functions such as exp.
+fn floating(x: &Tensor) -> Tensor {
+    if x.dtype().is_floating_point() { x.clone() } else { x.to(DType::F32) }
+}
+
+/// Refuses operands that are not floating-point.
 #[track_caller]
-fn expect_f32(op: &'static str, operands: &[&Tensor]) {
-    if operands.iter().any(|operand| operand.dtype() != DType::F32) {
-        refuse(op, operands, "needs f32 operands".to_string());
+fn expect_floating(op: &'static str, operands: &[&Tensor]) {
+    if operands.iter().any(|operand| !operand.dtype().is_floating_point()) {
+        refuse(op, operands, "needs floating-point operands; convert them with to()".to_string());
+    }
+}
+
+/// Refuses operands on different devices.
+#[track_caller]
+fn expect_one_device(op: &'static str, operands: &[&Tensor]) {
+    let device = operands[0].device();
+    if let Some(other) = operands.iter().find(|operand| operand.device() != device) {
+        let message = format!(
+            "the operands are on {device} and {}; move one of them with to()",
+            other.device()
+        );
+        refuse(op, operands, message);
     }
 }
 

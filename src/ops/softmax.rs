@@ -2,13 +2,13 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::ops::{expect_dim, expect_f32};
+use crate::ops::{expect_dim, expect_floating};
 
 impl Tensor {
     /// Numbers that are positive and sum to 1 along `dim`: eˣ / Σ eˣ.
     #[track_caller]
     pub fn softmax(&self, dim: isize) -> Tensor {
-        expect_f32("softmax", &[self]);
+        expect_floating("softmax", &[self]);
         apply(Softmax { dim: expect_dim("softmax", self, dim) as isize }, [self])
     }
 
@@ -16,7 +16,7 @@ impl Tensor {
     /// for an `f32`.
     #[track_caller]
     pub fn log_softmax(&self, dim: isize) -> Tensor {
-        expect_f32("log_softmax", &[self]);
+        expect_floating("log_softmax", &[self]);
         apply(LogSoftmax { dim: expect_dim("log_softmax", self, dim) as isize }, [self])
     }
 }

@@ -4,6 +4,7 @@
 //! operation is a new row.
 
 use crate::Tensor;
+use crate::dtype::DType;
 use crate::rng::Generator;
 
 /// Makes inputs for one call.
@@ -53,6 +54,33 @@ pub const OPS: &[OpRow] = &[
     row("log_softmax", one, |x| x[0].log_softmax(-1)),
     row("gather", indexed, |x| x[0].gather(1, &x[1])),
     row("scatter_add", scattered, |x| x[0].scatter_add(1, &x[1], &x[2])),
+    row("to", one, |x| x[0].to(DType::F64)),
+    row("clamp", distinct, |x| x[0].clamp(0.55, 1.25)),
+    row("maximum", pair, |x| x[0].maximum(&x[1])),
+    row("minimum", pair, |x| x[0].minimum(&x[1])),
+    row("clamp_min", pair, |x| x[0].clamp_min(&x[1])),
+    row("where", chosen, |x| Tensor::where_cond(&x[0], &x[1], &x[2])),
+    row("masked_fill", masked, |x| x[1].masked_fill(&x[0], 2.5)),
+    row("remainder", pair, |x| x[0].remainder(&x[1].mul_scalar(0.0).add_scalar(0.69))),
+    row("prod", one, |x| x[0].prod_dims(&[1], false)),
+    row("min", distinct, |x| x[0].min_dims(&[0, 2], false)),
+    row("cumsum", one, |x| x[0].cumsum(1)),
+    row("cummax", distinct, |x| x[0].cummax(2).0),
+    row("sort", distinct, |x| x[0].sort(0).0),
+    row("bmm", batches, |x| x[0].matmul(&x[1])),
+    row("take", listed, |x| x[0].take(&x[1])),
+    row("index", listed, |x| x[0].index(&[None, Some(&x[1])])),
+    row("index_select", listed, |x| x[0].index_select(1, &x[1])),
+    row("add_", changed, |x| in_place(x, |y| y.select(1, 1).add_(&x[1], -1.5))),
+    row("mul_", changed, |x| in_place(x, |y| y.transpose(0, 1).mul_(&x[1]))),
+    row("fill_", one, |x| in_place(x, |y| y.slice(2, 0, 4, 2).fill_(0.5))),
+    row("zero_", one, |x| in_place(x, |y| y.select(0, 1).zero_())),
+    row("copy_", changed, |x| in_place(x, |y| y.narrow(1, 1, 2).copy_(&x[1]))),
+    row("masked_fill_", masked, |x| in_place(&x[1..], |y| y.masked_fill_(&x[0], 2.5))),
+    row("put_", changed, |x| {
+        let places = Tensor::from_vec(vec![5i64, -1, 0, 7], &[1, 4]);
+        in_place(x, |y| y.put_(&places, &x[1], false))
+    }),
     row("mean", one, |x| x[0].mean_dims(&[1], false)),
     row("cross_entropy", classified, |x| x[0].cross_entropy(&x[1])),
 ];
@@ -76,6 +104,40 @@ fn away_from_zero(generator: &mut Generator) -> Vec<Tensor> {
 fn distinct(generator: &mut Generator) -> Vec<Tensor> {
     let order = generator.permutation(24);
     vec![Tensor::from_vec(order.iter().map(|&i| i as f32 * 0.1).collect(), &[2, 3, 4])]
+}
+
+/// The first input's numbers after a change in place.
+fn in_place(x: &[Tensor], change: impl Fn(&Tensor)) -> Tensor {
+    let y = x[0].copy();
+    change(&y);
+    y
+}
+
+fn changed(generator: &mut Generator) -> Vec<Tensor> {
+    vec![one(generator).remove(0), Tensor::rand(&[1, 4], generator)]
+}
+
+/// Two tensors of which no two elements are closer than 0.04.
+fn pair(generator: &mut Generator) -> Vec<Tensor> {
+    vec![distinct(generator).remove(0).add_scalar(0.04), distinct(generator).remove(0)]
+}
+
+fn masked(generator: &mut Generator) -> Vec<Tensor> {
+    let mask = Tensor::from_vec(vec![true, false, false, true], &[4]);
+    vec![mask, one(generator).remove(0)]
+}
+
+fn chosen(generator: &mut Generator) -> Vec<Tensor> {
+    [masked(generator), one(generator)].concat()
+}
+
+fn batches(generator: &mut Generator) -> Vec<Tensor> {
+    vec![Tensor::rand(&[2, 2, 3], generator), Tensor::rand(&[2, 3, 2], generator)]
+}
+
+/// A list of places that repeats one.
+fn listed(generator: &mut Generator) -> Vec<Tensor> {
+    vec![one(generator).remove(0), Tensor::from_vec(vec![2i64, 0, 2], &[3])]
 }
 
 fn narrow(generator: &mut Generator) -> Vec<Tensor> {

@@ -3,57 +3,68 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::{Binary, Unary};
+use crate::dtype::{DType, Scalar};
 use crate::ops::binary::binary;
-use crate::ops::expect_f32;
+use crate::ops::{floating, refuse, with_scalar};
 
 impl Tensor {
-    /// y = −x.
+    /// y = −x. Integers wrap around; a `bool` has no negative.
+    ///
+    /// # Panics
+    /// If x is `bool`.
     #[track_caller]
     pub fn neg(&self) -> Tensor {
-        expect_f32("neg", &[self]);
+        if self.dtype() == DType::Bool {
+            refuse("neg", &[self], "a bool has no negative; convert it with to()".to_string());
+        }
         apply(Neg, [self])
     }
 
-    /// y = eˣ; infinity from x ≈ 88.7 on.
-    #[track_caller]
+    /// y = eˣ; in `f32`, infinity from x ≈ 88.7 on. Integers give `f32`.
     pub fn exp(&self) -> Tensor {
-        expect_f32("exp", &[self]);
-        apply(Exp, [self])
+        apply(Exp, [&floating(self)])
     }
 
-    /// y = ln x; −∞ at 0, NaN below.
-    #[track_caller]
+    /// y = ln x; −∞ at 0, NaN below. Integers give `f32`.
     pub fn log(&self) -> Tensor {
-        expect_f32("log", &[self]);
-        apply(Log, [self])
+        apply(Log, [&floating(self)])
     }
 
-    /// y = tanh x.
-    #[track_caller]
+    /// y = tanh x. Integers give `f32`.
     pub fn tanh(&self) -> Tensor {
-        expect_f32("tanh", &[self]);
-        apply(Tanh, [self])
+        apply(Tanh, [&floating(self)])
     }
 
     /// y = max(x, 0); NaN stays NaN.
+    ///
+    /// # Panics
+    /// If x is `bool`.
     #[track_caller]
     pub fn relu(&self) -> Tensor {
-        expect_f32("relu", &[self]);
+        if self.dtype() == DType::Bool {
+            refuse("relu", &[self], "a bool is no number; convert it with to()".to_string());
+        }
         apply(Relu, [self])
     }
 
-    /// y = x + c.
-    #[track_caller]
-    pub fn add_scalar(&self, c: f32) -> Tensor {
-        expect_f32("add_scalar", &[self]);
-        apply(AddScalar(c), [self])
+    /// y = x + c. The result has x's type unless c is of a higher kind: an integer tensor plus 0.5
+    /// is `f32`.
+    pub fn add_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let c = c.into();
+        apply(AddScalar(c), [&with_scalar(self, c)])
     }
 
-    /// y = c · x.
-    #[track_caller]
-    pub fn mul_scalar(&self, c: f32) -> Tensor {
-        expect_f32("mul_scalar", &[self]);
-        apply(MulScalar(c), [self])
+    /// y = c · x, of the type that [`add_scalar`](Tensor::add_scalar) would give.
+    pub fn mul_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let c = c.into();
+        apply(MulScalar(c), [&with_scalar(self, c)])
+    }
+
+    /// y = x, but at least `min` and at most `max`; NaN stays NaN. The type is that of
+    /// [`add_scalar`](Tensor::add_scalar).
+    pub fn clamp(&self, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Tensor {
+        let (min, max) = (min.into(), max.into());
+        apply(Clamp { min, max }, [&with_scalar(&with_scalar(self, min), max)])
     }
 }
 
@@ -145,7 +156,7 @@ impl Op<1> for Relu {
     }
 
     fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        let y = unary(Unary::Relu, x);
+        let y = unary(Unary::ClampMin(0.into()), x);
         ctx.save(&y);
         y
     }
@@ -156,7 +167,7 @@ impl Op<1> for Relu {
 }
 
 /// y = x + c. Shapes: any → the same. Gradient: dx = dy. Saves nothing.
-struct AddScalar(f32);
+struct AddScalar(Scalar);
 
 impl Op<1> for AddScalar {
     fn name(&self) -> &'static str {
@@ -173,7 +184,7 @@ impl Op<1> for AddScalar {
 }
 
 /// y = c · x. Shapes: any → the same. Gradient: dx = c · dy. Saves nothing: c is the operation's.
-struct MulScalar(f32);
+struct MulScalar(Scalar);
 
 impl Op<1> for MulScalar {
     fn name(&self) -> &'static str {
@@ -186,5 +197,31 @@ impl Op<1> for MulScalar {
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         [Some(dy.mul_scalar(self.0))]
+    }
+}
+
+/// y = min(max(x, lower), upper). Shapes: any → the same. Gradient: dx = dy where x is within the
+/// bounds, which count as within, else 0. Saves x.
+struct Clamp {
+    min: Scalar,
+    max: Scalar,
+}
+
+impl Op<1> for Clamp {
+    fn name(&self) -> &'static str {
+        "clamp"
+    }
+
+    fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        ctx.save(x);
+        // The upper bound last: it wins if the two are the wrong way round, as in PyTorch.
+        unary(Unary::ClampMax(self.max), &unary(Unary::ClampMin(self.min), x))
+    }
+
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        let x = ctx.saved(0);
+        let bound = |c: Scalar| Tensor::full_on(&[], c, x.dtype(), x.device());
+        let within = x.ge(&bound(self.min)).mul(&x.le(&bound(self.max)));
+        [Some(Tensor::where_cond(&within, dy, &dy.zeros_like()))]
     }
 }

@@ -4,7 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::memory::count_hidden_copy;
 use crate::ops::{expect_dim, refuse};
-use crate::shape::Dims;
+use crate::shape::{Dims, Size, given_sizes};
 
 impl Tensor {
     /// The tensor with two dimensions exchanged: a view.
@@ -55,58 +55,84 @@ impl Tensor {
         self.reshape(&shape)
     }
 
-    /// The same elements in logical order under another shape, never by a copy.
+    /// The same elements in logical order under another shape, never by a copy. One size may be −1:
+    /// it follows from the number of elements.
     ///
     /// # Panics
     /// If the number of elements differs, or if the strides do not allow a view.
     #[track_caller]
-    pub fn view(&self, shape: &[usize]) -> Tensor {
-        self.expect_numel("view", &Dims::new(shape));
-        if self.layout().view(shape).is_none() {
+    pub fn view<S: Size>(&self, shape: &[S]) -> Tensor {
+        let to = self.filled_in("view", &given_sizes("view", shape));
+        if self.layout().view(&to).is_none() {
             let message = format!(
-                "no strides show the elements as {shape:?} where they lie, with strides {:?}; \
+                "no strides show the elements as {to:?} where they lie, with strides {:?}; \
                  reshape makes a copy where it has to",
                 self.strides()
             );
             refuse("view", &[self], message);
         }
-        self.reshape(shape)
-    }
-
-    /// The same elements in logical order under another shape: a view if the strides allow one,
-    /// else a copy, without saying so.
-    ///
-    /// # Panics
-    /// If the number of elements differs.
-    #[track_caller]
-    pub fn reshape(&self, shape: &[usize]) -> Tensor {
-        let to = Dims::new(shape);
-        self.expect_numel("reshape", &to);
         apply(Reshape { from: *self.layout().shape(), to }, [self])
     }
 
+    /// The same elements in logical order under another shape: a view if the strides allow one,
+    /// else a copy, without saying so. One size may be −1: it follows from the number of elements.
+    ///
+    /// # Panics
+    /// If the number of elements differs, or if −1 could be any size.
     #[track_caller]
-    fn expect_numel(&self, op: &'static str, to: &Dims) {
-        let (have, want) = (self.numel(), to.numel());
-        if have != want {
-            let message = format!("{have} elements do not fit the shape {to:?}, which has {want}");
+    pub fn reshape<S: Size>(&self, shape: &[S]) -> Tensor {
+        let to = self.filled_in("reshape", &given_sizes("reshape", shape));
+        apply(Reshape { from: *self.layout().shape(), to }, [self])
+    }
+
+    /// A shape for all elements, with the size that was left open.
+    #[track_caller]
+    fn filled_in(&self, op: &'static str, sizes: &[Option<usize>]) -> Dims {
+        let known: Vec<usize> = sizes.iter().map(|size| size.unwrap_or(1)).collect();
+        let mut to = Dims::new(&known);
+        let (have, rest) = (self.numel(), to.numel());
+        let open: Vec<usize> = (0..sizes.len()).filter(|&dim| sizes[dim].is_none()).collect();
+        match open[..] {
+            [] => {}
+            [dim] if rest > 0 => to[dim] = have / rest,
+            [_] => {
+                let message = "-1 could be any size here, since another one is 0; write it out";
+                refuse(op, &[self], message.to_string())
+            }
+            _ => refuse(op, &[self], "only one size can be left open with -1".to_string()),
+        }
+        if have != to.numel() {
+            let message = match open[..] {
+                [] => format!("{have} elements do not fit the shape {to:?}, which has {rest}"),
+                _ => format!("{have} elements cannot be split into groups of {rest}"),
+            };
             refuse(op, &[self], message);
         }
+        to
     }
 
     /// The tensor repeated to `shape` with stride 0: a view. Dimensions of size 1 stretch, and new
-    /// ones may be added in front.
+    /// ones may be added in front. −1 leaves a dimension as it is.
     ///
     /// # Panics
     /// If another dimension would have to change.
     #[track_caller]
-    pub fn expand(&self, shape: &[usize]) -> Tensor {
+    pub fn expand<S: Size>(&self, shape: &[S]) -> Tensor {
+        let sizes = given_sizes("expand", shape);
+        let added = sizes.len().saturating_sub(self.shape().len());
+        if sizes[..added].contains(&None) {
+            let message = "-1 keeps a size, and a new dimension in front has none yet";
+            refuse("expand", &[self], message.to_string());
+        }
+        let own = |dim: usize| self.shape().get(dim.wrapping_sub(added)).copied().unwrap_or(1);
+        let sizes: Vec<usize> =
+            sizes.iter().enumerate().map(|(dim, size)| size.unwrap_or(own(dim))).collect();
         // Too many dimensions or elements are refused here, in words of their own.
-        let to = Dims::new(shape);
+        let to = Dims::new(&sizes);
         to.numel();
-        if self.layout().expand(shape).is_none() {
+        if self.layout().expand(&to).is_none() {
             let message = format!(
-                "cannot be expanded to {shape:?}: only dimensions of size 1 stretch, and new ones \
+                "cannot be expanded to {to:?}: only dimensions of size 1 stretch, and new ones \
                  come in front"
             );
             refuse("expand", &[self], message);
@@ -255,7 +281,7 @@ impl Op<1> for Copy {
     }
 
     fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        Tensor::packed(x.device().backend().copy(x.view_of()), x.shape())
+        Tensor::packed(x.device().backend().copy(x.view_of(), x.dtype()), x.shape())
     }
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {

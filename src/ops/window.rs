@@ -136,9 +136,9 @@ impl Op<1> for Window {
     }
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
-        let dx = Tensor::zeros(&self.from);
+        let dx = Tensor::full_on(&self.from, 0, dy.dtype(), dy.device());
         let shown = dx.with_layout(self.cut.of(dx.layout()));
-        dx.device().backend().add_in_place(shown.view_of(), dy.view_of(), 1.0);
+        dx.device().backend().add_in_place(shown.view_of(), dy.view_of(), 1.into());
         [Some(dx)]
     }
 }

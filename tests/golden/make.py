@@ -47,8 +47,9 @@ def written(t):
     if t is None:
         return None
     data = t.detach().contiguous().flatten().tolist()
-    if t.dtype == torch.int64:
-        return {"dtype": "i64", "shape": list(t.shape), "data": data}
+    if t.dtype in (torch.int64, torch.bool):
+        dtype = "i64" if t.dtype == torch.int64 else "bool"
+        return {"dtype": dtype, "shape": list(t.shape), "data": [int(x) for x in data]}
     return {"dtype": "f32", "shape": list(t.shape), "data": [number(x) for x in data]}
 
 
@@ -202,12 +203,112 @@ def views():
         case("expand", lambda x: x.expand(to), uniform(*shape), shape=list(to))
 
 
+def choices():
+    for a, b in [((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((0, 2), (2,))]:
+        case("maximum", torch.maximum, uniform(*a), uniform(*b))
+        case("minimum", torch.minimum, uniform(*a), uniform(*b))
+        case("clamp_min", lambda x, y: torch.clamp_min(x, y), uniform(*a), uniform(*b))
+        case("remainder", torch.remainder, uniform(*a), away_from_zero(*b))
+    nans = torch.tensor([1.0, float("nan"), 2.0, 2.0]), torch.tensor([float("nan"), 0.0, 2.0, 1.0])
+    for op, call in [("maximum", torch.maximum), ("minimum", torch.minimum)]:
+        case(op, call, *nans)
+    case("clamp_min", torch.clamp_min, *nans)
+    edge = torch.tensor([-0.5, 0.0, 0.25, 1.0, 1.5, float("nan"), float("inf")])
+    case("clamp", lambda x: x.clamp(0.0, 1.0), edge, min=0.0, max=1.0)
+    case("clamp", lambda x: x.clamp(1.0, 0.0), edge, min=1.0, max=0.0)
+    signs = torch.tensor([5.5, -5.5, 5.5, -5.5, 1.0, 0.0]), torch.tensor([2.0, 2.0, -2.0, -2.0, 0.1, 3.0])
+    case("remainder", torch.remainder, *signs)
+    for mask, x, y in [((2, 3), (2, 3), (3,)), ((3,), (2, 1), ()), ((2, 2, 2), (2, 2), (2, 2))]:
+        held = torch.rand(mask, generator=RANDOM) < 0.5
+        case("where", torch.where, held, uniform(*x), uniform(*y))
+        case("masked_fill", lambda m, x: x.masked_fill(m, 2.5), held, uniform(*x), value=2.5)
+
+
+def products_and_scans():
+    for dims, keep in [((1,), False), ((0,), True), ((2,), False)]:
+        x = uniform(2, 3, 4)
+        case("prod_dims", lambda x: x.prod(dims[0], keep), x, dims=list(dims), keepdim=keep)
+        x = x.clone()
+        x[0, 0, 0] = 0
+        x[1, 1, 1] = 0
+        x[1, 1, 2] = 0
+        case("prod_dims", lambda x: x.prod(dims[0], keep), x, dims=list(dims), keepdim=keep)
+        case("min_dims", lambda x: torch.amin(x, dims, keep), x, dims=list(dims), keepdim=keep)
+    case("prod_dims", lambda x: x.prod(), uniform(3, 2), dims=[], keepdim=False)
+    case("prod_dims", lambda x: x.prod(1), uniform(2, 0), dims=[1], keepdim=False)
+    for dim in range(3):
+        case("cumsum", lambda x: x.cumsum(dim), uniform(2, 3, 4), dim=dim)
+        case("cummax", lambda x: x.cummax(dim).values, uniform(2, 3, 4), dim=dim)
+        case("sort", lambda x: x.sort(dim).values, uniform(2, 3, 4), dim=dim)
+    tied = torch.tensor([1.0, 3.0, 3.0, float("nan"), 2.0, float("nan")])
+    case("cummax", lambda x: x.cummax(0).values, tied, dim=0)
+    case("sort", lambda x: torch.sort(x, dim=0, stable=True).values, tied, dim=0)
+    batches = [
+        ((2, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (3, 4, 2)),
+        ((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 2, 3), (3,)), ((3,), (2, 3, 2)),
+        ((2, 0, 3), (2, 3, 2)), ((2, 3, 0), (2, 0, 2)), ((0, 3, 2), (2, 3)), ((2, 0), (0,)),
+    ]
+    for a, b in batches:
+        case("bmm", torch.matmul, uniform(*a), uniform(*b))
+
+
+def lookups():
+    listed = torch.tensor([3, 0, -1, 3])
+    table = torch.tensor([[0, 2], [-1, 2]])
+    case("take", lambda x, i: x.take(i), uniform(2, 3), table)
+    case("take", lambda x, i: x.take(i), uniform(2, 3), torch.tensor([], dtype=torch.int64))
+    case("index_select", lambda x, i: x.index_select(1, i), uniform(2, 4), listed.remainder(4), dim=1)
+    case("index_select", lambda x, i: x.index_select(0, i), uniform(4, 2), listed.remainder(4), dim=0)
+    forms = {
+        ":,i": lambda x, i: x[:, i], "i": lambda x, i: x[i], "i,:,j": lambda x, i: x[i, :, i],
+        ":,i,j": lambda x, i: x[:, i, i],
+    }
+    for form, call in forms.items():
+        for index in (listed, table, torch.tensor(1), torch.tensor([], dtype=torch.int64)):
+            case("index", call, uniform(4, 4, 4), index, form=form)
+    masks = {"m": (4, 3), "m,:": (4,), ":,m": (3,)}
+    calls = {"m": lambda x, m: x[m], "m,:": lambda x, m: x[m], ":,m": lambda x, m: x[:, m]}
+    for form, shape in masks.items():
+        for share in (0.5, 0.0):
+            held = torch.rand(shape, generator=RANDOM) < share
+            case("index", calls[form], uniform(4, 3), held, form=form)
+
+
+def changes():
+    def changed(change):
+        def call(x, *rest):
+            y = x.clone()
+            change(y, *rest)
+            return y
+        return call
+
+    for x, y in [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), ()), ((0, 3), (3,)), ((), ())]:
+        case("add_", changed(lambda x, y: x.add_(y, alpha=-1.5)), uniform(*x), uniform(*y), scalar=-1.5)
+        case("mul_", changed(lambda x, y: x.mul_(y)), uniform(*x), uniform(*y))
+        case("copy_", changed(lambda x, y: x.copy_(y)), uniform(*x), uniform(*y))
+    case("fill_", changed(lambda x: x[:, 1].fill_(0.5)), uniform(2, 3), scalar=0.5)
+    case("zero_", changed(lambda x: x[:, 1].zero_()), uniform(2, 3))
+    held = torch.tensor([True, False, True])
+    case("masked_fill_", changed(lambda x, m: x.masked_fill_(m, 2.5)), uniform(2, 3), held, scalar=2.5)
+    places = torch.tensor([5, -2, 0])
+    for accumulate in (False, True):
+        put = changed(lambda x, i, v: x.put_(i, v, accumulate))
+        case("put_", put, uniform(2, 3), places, uniform(3), accumulate=accumulate)
+    repeated = torch.tensor([1, 1, 0])
+    put = changed(lambda x, i, v: x.put_(i, v, True))
+    case("put_", put, uniform(2, 3), repeated, uniform(3), accumulate=True)
+
+
 def main():
     version = torch.__version__.split("+")[0]
     if version != VERSION:
         raise SystemExit(f"this is torch {version}; the golden values are those of {VERSION}")
     torch.set_num_threads(1)
-    for family in (binary, unary, products, reductions, probabilities, indices, views):
+    families = (
+        binary, unary, products, reductions, probabilities, indices, views, choices,
+        products_and_scans, lookups, changes,
+    )
+    for family in families:
         family()
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES)
     path = pathlib.Path(__file__).with_name("ops.json")

@@ -87,10 +87,7 @@ fn fits(got: f64, want: f64, tolerance: f64) -> bool {
 }
 
 fn values(tensor: &Tensor) -> Vec<f64> {
-    match tensor.dtype() {
-        DType::F32 => tensor.to_vec::<f32>().into_iter().map(f64::from).collect(),
-        DType::I64 => tensor.to_vec::<i64>().into_iter().map(|value| value as f64).collect(),
-    }
+    tensor.detach().to(DType::F64).to_vec()
 }
 
 /// The index in each dimension of the element at `position` in logical order.

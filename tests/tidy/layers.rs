@@ -26,13 +26,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("shape", &["error"]),
     ("layout", &["shape", "error"]),
     ("dtype", &["error"]),
-    ("memory", &["device"]),
+    ("memory", &["device", "error"]),
     ("storage", &["dtype", "device", "memory", "error"]),
     ("device", &["shape", "layout", "dtype", "storage", "memory", "error"]),
     ("tensor", VALUES),
-    ("display", &["tensor", "dtype"]),
+    ("display", &["tensor", "dtype", "device"]),
     ("autograd", VALUES),
     ("ops", VALUES),
+    ("nn", VALUES),
 ];
 const NOTHING: &[&str] = &[];
 /// All that a tensor is made of, and the graph that it belongs to; no operation.

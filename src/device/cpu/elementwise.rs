@@ -1,124 +1,117 @@
-//! Elementwise kernels: unary, binary, copies and in-place updates, row by row.
+//! Elementwise kernels: functions of one, two and three operands.
+//!
+//! The half types are widened to `f32`, computed and rounded once, element by element.
 
-use crate::device::cpu::{elements, elements_mut};
-use crate::device::{Binary, Unary, View};
-use crate::dtype::Element;
-use crate::layout::{Layout, inner_row, rows};
+use crate::device::cpu::walk::{map, select as select_walk, zip};
+use crate::device::cpu::{elements, operand};
+use crate::device::{Binary, Compare, Unary, View};
+use crate::dtype::{Arithmetic, Element, Float, Number, with_element};
 use crate::storage::Storage;
 
 /// y = f(x).
 pub fn unary(f: Unary, x: View) -> Storage {
-    let buffer = x.storage.read(f.name());
-    let (values, layout) = (elements(&buffer), x.layout);
-    Storage::new(match f {
-        Unary::Neg => map(values, layout, |x: f32| -x),
-        Unary::Exp => map(values, layout, f32::exp),
-        Unary::Log => map(values, layout, f32::ln),
-        Unary::Tanh => map(values, layout, f32::tanh),
+    match f {
+        Unary::Exp => of_float(f, x),
+        Unary::Log => of_float(f, x),
+        Unary::Tanh => of_float(f, x),
+        Unary::Neg => with_element!(x.dtype(), number T => apply::<T>(f, x, Number::neg)),
+        Unary::AddScalar(c) => with_element!(x.dtype(), T => {
+            let c = <T as Element>::Compute::from_scalar(c);
+            apply::<T>(f, x, |x| x.add(c))
+        }),
+        Unary::MulScalar(c) => with_element!(x.dtype(), T => {
+            let c = <T as Element>::Compute::from_scalar(c);
+            apply::<T>(f, x, |x| x.mul(c))
+        }),
         // Written so that NaN, for which every comparison is false, comes through.
-        Unary::Relu => map(values, layout, |x: f32| if x < 0.0 { 0.0 } else { x }),
-        Unary::AddScalar(c) => map(values, layout, |x: f32| x + c),
-        Unary::MulScalar(c) => map(values, layout, |x: f32| x * c),
+        Unary::ClampMax(c) => with_element!(x.dtype(), T => {
+            let c = <T as Element>::Compute::from_scalar(c);
+            apply::<T>(f, x, |x| if x > c { c } else { x })
+        }),
+        Unary::ClampMin(c) => with_element!(x.dtype(), T => {
+            let c = <T as Element>::Compute::from_scalar(c);
+            apply::<T>(f, x, |x| if x < c { c } else { x })
+        }),
+    }
+}
+
+fn of_float(f: Unary, x: View) -> Storage {
+    with_element!(x.dtype(), float T => match f {
+        Unary::Exp => apply::<T>(f, x, Float::exp),
+        Unary::Log => apply::<T>(f, x, Float::ln),
+        _ => apply::<T>(f, x, Float::tanh),
     })
+}
+
+fn apply<T: Element>(name: Unary, x: View, f: impl Fn(T::Compute) -> T::Compute + Copy) -> Storage {
+    let buffer = x.storage.read(name.name());
+    Storage::new(map(operand::<T>(&buffer, x), |x| T::narrow(f(x.widen()))))
 }
 
 /// y = f(a, b).
 pub fn binary(f: Binary, a: View, b: View) -> Storage {
-    let (left, right) = (a.storage.read(f.name()), b.storage.read(f.name()));
-    let (left, right) = ((elements(&left), a.layout), (elements(&right), b.layout));
-    Storage::new(match f {
-        Binary::Add => zip(left, right, |a: f32, b: f32| a + b),
-        Binary::Sub => zip(left, right, |a, b| a - b),
-        Binary::Mul => zip(left, right, |a, b| a * b),
-        Binary::Div => zip(left, right, |a, b| a / b),
-        Binary::Eq => zip(left, right, |a, b| if a == b { 1.0 } else { 0.0 }),
-        Binary::ThresholdBackward => zip(left, right, |a, b| if b <= 0.0 { 0.0 } else { a }),
+    match f {
+        Binary::Div => with_element!(a.dtype(), float T => combine::<T>(f, a, b, Float::div)),
+        Binary::FloorDivide | Binary::TruncDivide | Binary::Remainder => {
+            with_element!(a.dtype(), number T => division::<T>(f, a, b))
+        }
+        _ => with_element!(a.dtype(), T => arithmetic::<T>(f, a, b)),
+    }
+}
+
+fn division<T: Element<Compute: Number>>(f: Binary, a: View, b: View) -> Storage {
+    match f {
+        Binary::FloorDivide => combine::<T>(f, a, b, Number::floor_divide),
+        Binary::TruncDivide => combine::<T>(f, a, b, Number::trunc_divide),
+        _ => combine::<T>(f, a, b, Number::remainder),
+    }
+}
+
+fn arithmetic<T: Element>(f: Binary, a: View, b: View) -> Storage {
+    let zero = T::Compute::default();
+    match f {
+        Binary::Add => combine::<T>(f, a, b, Arithmetic::add),
+        Binary::Sub => combine::<T>(f, a, b, Arithmetic::sub),
+        Binary::Mul => combine::<T>(f, a, b, Arithmetic::mul),
+        Binary::Maximum => combine::<T>(f, a, b, Arithmetic::maximum),
+        Binary::Minimum => combine::<T>(f, a, b, Arithmetic::minimum),
+        _ => combine::<T>(f, a, b, |a, b| if b <= zero { zero } else { a }),
+    }
+}
+
+fn combine<T: Element>(
+    name: Binary,
+    a: View,
+    b: View,
+    f: impl Fn(T::Compute, T::Compute) -> T::Compute + Copy,
+) -> Storage {
+    let (left, right) = (a.storage.read(name.name()), b.storage.read(name.name()));
+    let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
+    Storage::new(zip(left, right, |a, b| T::narrow(f(a.widen(), b.widen()))))
+}
+
+/// Where f(a, b) holds.
+pub fn compare(f: Compare, a: View, b: View) -> Storage {
+    with_element!(a.dtype(), T => {
+        let (left, right) = (a.storage.read(f.name()), b.storage.read(f.name()));
+        let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
+        Storage::new(match f {
+            Compare::Eq => zip(left, right, |a, b| a == b),
+            Compare::Ne => zip(left, right, |a, b| a != b),
+            Compare::Lt => zip(left, right, |a, b| a < b),
+            Compare::Le => zip(left, right, |a, b| a <= b),
+            Compare::Gt => zip(left, right, |a, b| a > b),
+            Compare::Ge => zip(left, right, |a, b| a >= b),
+        })
     })
 }
 
-/// The elements in logical order.
-pub fn copy<T: Element>(x: View) -> Storage {
-    let buffer = x.storage.read("copy");
-    Storage::new(map(elements::<T>(&buffer), x.layout, |x| x))
-}
-
-/// The elements with some dimensions backwards. A stride cannot be negative, so the way back is
-/// counted down from the last element: what the forward steps of those dimensions would add is
-/// subtracted.
-pub fn flip<T: Element>(x: View, over: &[bool]) -> Storage {
-    let buffer = x.storage.read("flip");
-    let values = elements::<T>(&buffer);
-    let (onward, backward) =
-        (x.layout.stepping(|dim| !over[dim]), x.layout.stepping(|dim| over[dim]));
-    let last = backward.positions().last().unwrap_or(0);
-    let mut out = Vec::with_capacity(x.layout.shape().numel());
-    let pairs = onward.positions().zip(backward.positions());
-    out.extend(pairs.map(|(on, back)| values[on + last - back]));
-    Storage::new(out)
-}
-
-/// x += alpha · y. One storage on both sides is read from a copy, so overlap is harmless.
-pub fn add_in_place(x: View, y: View, alpha: f32) {
-    if std::ptr::eq(x.storage, y.storage) {
-        let packed = Layout::contiguous(y.layout.shape());
-        return add_in_place(x, View { storage: &copy::<f32>(y), layout: &packed }, alpha);
-    }
-    let (mut target, source) = (x.storage.write("add_"), y.storage.read("add_"));
-    let (target, source) = (elements_mut::<f32>(&mut target), elements::<f32>(&source));
-    for (at, from) in x.layout.positions().zip(y.layout.positions()) {
-        target[at] += alpha * source[from];
-    }
-}
-
-/// x = value.
-pub fn fill_in_place(x: View, value: f32) {
-    let mut buffer = x.storage.write("fill_");
-    let values = elements_mut::<f32>(&mut buffer);
-    for position in x.layout.positions() {
-        values[position] = value;
-    }
-}
-
-fn map<T: Element>(values: &[T], layout: &Layout, f: impl Fn(T) -> T + Copy) -> Vec<T> {
-    let numel = layout.shape().numel();
-    if layout.is_contiguous() {
-        return values[layout.offset()..layout.offset() + numel].iter().map(|&x| f(x)).collect();
-    }
-    let (len, step) = inner_row(layout);
-    let mut out = Vec::with_capacity(numel);
-    for [start] in rows([layout]) {
-        if step == 1 {
-            out.extend(values[start..start + len].iter().map(|&x| f(x)));
-        } else {
-            out.extend((0..len).map(|i| f(values[start + i * step])));
-        }
-    }
-    out
-}
-
-fn zip(
-    (a, a_layout): (&[f32], &Layout),
-    (b, b_layout): (&[f32], &Layout),
-    f: impl Fn(f32, f32) -> f32 + Copy,
-) -> Vec<f32> {
-    let numel = a_layout.shape().numel();
-    let mut out = Vec::with_capacity(numel);
-    let pairs = |a: &'_ [f32], b: &'_ [f32], out: &mut Vec<f32>| {
-        out.extend(a.iter().zip(b).map(|(&a, &b)| f(a, b)));
-    };
-    if a_layout.is_contiguous() && b_layout.is_contiguous() {
-        let (at, bt) = (a_layout.offset(), b_layout.offset());
-        pairs(&a[at..at + numel], &b[bt..bt + numel], &mut out);
-        return out;
-    }
-    let ((len, a_step), (_, b_step)) = (inner_row(a_layout), inner_row(b_layout));
-    for [at, bt] in rows([a_layout, b_layout]) {
-        match (a_step, b_step) {
-            (1, 1) => pairs(&a[at..at + len], &b[bt..bt + len], &mut out),
-            (1, 0) => out.extend(a[at..at + len].iter().map(|&a| f(a, b[bt]))),
-            (0, 1) => out.extend(b[bt..bt + len].iter().map(|&b| f(a[at], b))),
-            _ => out.extend((0..len).map(|i| f(a[at + i * a_step], b[bt + i * b_step]))),
-        }
-    }
-    out
+/// y = a where the condition holds, else b.
+pub fn select(condition: View, a: View, b: View) -> Storage {
+    with_element!(a.dtype(), T => {
+        let mask = condition.storage.read("where");
+        let (left, right) = (a.storage.read("where"), b.storage.read("where"));
+        let condition = (elements::<bool>(&mask), condition.layout);
+        Storage::new(select_walk(condition, operand::<T>(&left, a), operand::<T>(&right, b)))
+    })
 }

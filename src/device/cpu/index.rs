@@ -1,36 +1,51 @@
-//! Kernels that go by an index tensor: gather, and its transpose scatter_add.
+//! Kernels that go by an index tensor: gather and take, and gather's transpose scatter_add.
 
 use crate::device::View;
 use crate::device::cpu::elements;
+use crate::device::cpu::walk::map;
+use crate::dtype::{Arithmetic, Element};
 use crate::layout::Layout;
+use crate::memory::room;
 use crate::storage::Storage;
 
 /// `y[i, j] = x[index[i, j], j]` for `dim` 0, and so on.
-pub fn gather(x: View, dim: usize, index: View) -> Storage {
+pub fn gather<T: Element>(x: View, dim: usize, index: View) -> Storage {
     let buffer = x.storage.read("gather");
-    let values = elements::<f32>(&buffer);
+    let values = elements::<T>(&buffer);
     let index_buffer = index.storage.read("gather");
     let positions = indexed_positions(x.layout, dim, elements(&index_buffer), index.layout);
-    let mut out = Vec::with_capacity(index.layout.shape().numel());
+    let mut out = room(index.layout.shape().numel());
     out.extend(positions.map(|position| values[position]));
     Storage::new(out)
 }
 
 /// A copy of x with `y[index[i, j], j] += src[i, j]` for `dim` 0, and so on.
-pub fn scatter_add(x: View, dim: usize, index: View, src: View) -> Storage {
+pub fn scatter_add<T: Element>(x: View, dim: usize, index: View, src: View) -> Storage {
     let packed = Layout::contiguous(x.layout.shape());
     let buffer = x.storage.read("scatter_add");
-    let values = elements::<f32>(&buffer);
-    let mut out = Vec::with_capacity(packed.shape().numel());
-    out.extend(x.layout.positions().map(|position| values[position]));
+    let mut out = map((elements::<T>(&buffer), x.layout), T::widen);
     let index_buffer = index.storage.read("scatter_add");
     let src_buffer = src.storage.read("scatter_add");
-    let added = elements::<f32>(&src_buffer);
+    let added = elements::<T>(&src_buffer);
     let targets = indexed_positions(&packed, dim, elements(&index_buffer), index.layout);
     for (target, source) in targets.zip(src.layout.positions()) {
-        out[target] += added[source];
+        out[target] = out[target].add(added[source].widen());
     }
-    Storage::new(out)
+    // Rounded once, after all that falls on one place has been added up.
+    Storage::new(out.into_iter().map(T::narrow).collect::<Vec<T>>())
+}
+
+/// `y[i]` is the element of x at place `index[i]`, counted in logical order.
+pub fn take<T: Element>(x: View, index: View) -> Storage {
+    let (buffer, index_buffer) = (x.storage.read("take"), index.storage.read("take"));
+    let (values, indices) =
+        (elements::<T>(&buffer), (elements::<i64>(&index_buffer), index.layout));
+    if x.layout.is_contiguous() {
+        let first = x.layout.offset();
+        return Storage::new(map(indices, |place| values[first + place as usize]));
+    }
+    let places: Vec<usize> = x.layout.positions().collect();
+    Storage::new(map(indices, |place| values[places[place as usize]]))
 }
 
 /// For each element of the index, in logical order: the position in `x` of the element at the

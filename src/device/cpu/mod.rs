@@ -3,16 +3,21 @@
 //! Each kernel has a fast path for rows whose elements lie side by side and one general path for
 //! any strides. The order of additions is fixed, so the same input gives the same bits every time.
 
+mod copy;
 mod elementwise;
+mod in_place;
 mod index;
 #[expect(unsafe_code, reason = "the matrix product of another crate takes raw pointers")]
 mod matmul;
 mod reduce;
+mod scan;
 mod softmax;
+mod walk;
 
-use crate::device::{Backend, Binary, Reduce, Unary, View};
-use crate::dtype::{Buffer, DType, Element};
+use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
 use crate::storage::Storage;
+use walk::Operand;
 
 /// The host's processor.
 pub struct Cpu;
@@ -26,12 +31,24 @@ impl Backend for Cpu {
         elementwise::binary(f, a, b)
     }
 
-    fn reduce(&self, f: Reduce, x: View, over: &[bool]) -> Storage {
-        reduce::reduce(f, x, over)
+    fn compare(&self, f: Compare, a: View, b: View) -> Storage {
+        elementwise::compare(f, a, b)
     }
 
-    fn argmax(&self, x: View) -> Storage {
-        reduce::argmax(x)
+    fn select(&self, condition: View, a: View, b: View) -> Storage {
+        elementwise::select(condition, a, b)
+    }
+
+    fn reduce(&self, f: Reduce, x: View, over: &[bool], to: DType) -> Storage {
+        reduce::reduce(f, x, over, to)
+    }
+
+    fn arg_reduce(&self, f: Reduce, x: View) -> Storage {
+        with_element!(x.dtype(), T => scan::arg_reduce::<T>(f, x))
+    }
+
+    fn scan(&self, f: Scan, x: View) -> Storage {
+        with_element!(x.dtype(), T => scan::scan::<T>(f, x))
     }
 
     fn matmul(&self, a: View, b: View) -> Storage {
@@ -39,37 +56,47 @@ impl Backend for Cpu {
     }
 
     fn softmax(&self, x: View, log: bool) -> Storage {
-        softmax::softmax(x, log)
+        with_element!(x.dtype(), float T => softmax::softmax::<T>(x, log))
     }
 
-    fn copy(&self, x: View) -> Storage {
-        match x.storage.dtype() {
-            DType::F32 => elementwise::copy::<f32>(x),
-            DType::I64 => elementwise::copy::<i64>(x),
-        }
+    fn copy(&self, x: View, to: DType) -> Storage {
+        copy::copy(x, to)
     }
 
     fn flip(&self, x: View, over: &[bool]) -> Storage {
-        match x.storage.dtype() {
-            DType::F32 => elementwise::flip::<f32>(x, over),
-            DType::I64 => elementwise::flip::<i64>(x, over),
-        }
+        with_element!(x.dtype(), T => copy::flip::<T>(x, over))
     }
 
     fn gather(&self, x: View, dim: usize, index: View) -> Storage {
-        index::gather(x, dim, index)
+        with_element!(x.dtype(), T => index::gather::<T>(x, dim, index))
     }
 
     fn scatter_add(&self, x: View, dim: usize, index: View, src: View) -> Storage {
-        index::scatter_add(x, dim, index, src)
+        with_element!(x.dtype(), T => index::scatter_add::<T>(x, dim, index, src))
     }
 
-    fn add_in_place(&self, x: View, y: View, alpha: f32) {
-        elementwise::add_in_place(x, y, alpha)
+    fn take(&self, x: View, index: View) -> Storage {
+        with_element!(x.dtype(), T => index::take::<T>(x, index))
     }
 
-    fn fill_in_place(&self, x: View, value: f32) {
-        elementwise::fill_in_place(x, value)
+    fn put_in_place(&self, x: View, index: View, src: View, accumulate: bool) {
+        with_element!(x.dtype(), T => in_place::put::<T>(x, index, src, accumulate))
+    }
+
+    fn add_in_place(&self, x: View, y: View, alpha: Scalar) {
+        in_place::add(x, y, alpha)
+    }
+
+    fn mul_in_place(&self, x: View, y: View) {
+        in_place::mul(x, y)
+    }
+
+    fn copy_in_place(&self, op: &'static str, x: View, y: View) {
+        in_place::assign(op, x, y)
+    }
+
+    fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar) {
+        in_place::masked_fill(x, mask, value)
     }
 }
 
@@ -81,4 +108,9 @@ fn elements<T: Element>(buffer: &Buffer) -> &[T] {
 /// The elements of a borrowed buffer, to be written.
 fn elements_mut<T: Element>(buffer: &mut Buffer) -> &mut [T] {
     buffer.as_mut_slice().expect("a kernel is called with the dtype that its caller has checked")
+}
+
+/// The elements of a borrowed buffer and where a view has them.
+fn operand<'a, T: Element>(buffer: &'a Buffer, view: View<'a>) -> Operand<'a, T> {
+    (elements(buffer), view.layout)
 }

@@ -2,26 +2,31 @@
 
 use crate::device::View;
 use crate::device::cpu::elements;
+use crate::dtype::{Arithmetic, Element, Float, Scalar};
 use crate::layout::{inner_row, rows};
+use crate::memory::room;
 use crate::storage::Storage;
 
 /// softmax(x)ᵢ = exp(xᵢ − m) / Σⱼ exp(xⱼ − m) with m = max x, or its logarithm
-/// xᵢ − m − ln Σⱼ exp(xⱼ − m), for each row of `(outer, n)`.
-pub fn softmax(x: View, log: bool) -> Storage {
+/// xᵢ − m − ln Σⱼ exp(xⱼ − m), for each row of `(outer, n)`. The sum is kept in `f64`.
+pub fn softmax<T: Element<Compute: Float>>(x: View, log: bool) -> Storage {
     let buffer = x.storage.read("softmax");
-    let values = elements::<f32>(&buffer);
+    let values = elements::<T>(&buffer);
     let (len, step) = inner_row(x.layout);
-    let mut out = Vec::with_capacity(x.layout.shape().numel());
+    let to_f64 = |x: T::Compute| x.to_scalar().to_f64();
+    let from_f64 = |x: f64| T::Compute::from_scalar(Scalar::Float(x));
+    let mut out = room(x.layout.shape().numel());
     for [start] in rows([x.layout]) {
-        let row = (0..len).map(|i| values[start + i * step]);
-        let max = row.clone().fold(f32::NEG_INFINITY, f32::max);
-        let sum: f64 = row.clone().map(|x| (x - max).exp() as f64).sum();
+        let row = (0..len).map(|i| values[start + i * step].widen());
+        let lowest = from_f64(f64::NEG_INFINITY);
+        let max = row.clone().fold(lowest, |max, x| if x > max { x } else { max });
+        let sum: f64 = row.clone().map(|x| to_f64(x.sub(max).exp())).sum();
         if log {
-            let log_sum = sum.ln() as f32;
-            out.extend(row.map(|x| x - max - log_sum));
+            let log_sum = from_f64(sum.ln());
+            out.extend(row.map(|x| T::narrow(x.sub(max).sub(log_sum))));
         } else {
-            let scale = (1.0 / sum) as f32;
-            out.extend(row.map(|x| (x - max).exp() * scale));
+            let scale = from_f64(1.0 / sum);
+            out.extend(row.map(|x| T::narrow(x.sub(max).exp().mul(scale))));
         }
     }
     Storage::new(out)

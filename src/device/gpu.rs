@@ -1,0 +1,95 @@
+//! The backend of devices that run kernels. There are none yet: such a device holds numbers and
+//! moves them, and every kernel that is asked for is refused by name.
+
+use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::dtype::{DType, Scalar};
+use crate::error::misuse;
+use crate::storage::Storage;
+
+/// A device with memory and no kernels.
+pub struct Gpu;
+
+fn no_kernel(op: &'static str, x: View) -> ! {
+    let what = format!("{} {:?} on {}", x.dtype(), x.layout.shape(), x.storage.device());
+    let message = "this device holds and moves tensors, but has no kernels yet; compute on the \
+                   cpu: x.to(Device::Cpu)";
+    misuse(op, &[&what], message.to_string())
+}
+
+impl Backend for Gpu {
+    fn unary(&self, f: Unary, x: View) -> Storage {
+        no_kernel(f.name(), x)
+    }
+
+    fn binary(&self, f: Binary, a: View, _: View) -> Storage {
+        no_kernel(f.name(), a)
+    }
+
+    fn compare(&self, f: Compare, a: View, _: View) -> Storage {
+        no_kernel(f.name(), a)
+    }
+
+    fn select(&self, _: View, a: View, _: View) -> Storage {
+        no_kernel("where", a)
+    }
+
+    fn reduce(&self, _: Reduce, x: View, _: &[bool], _: DType) -> Storage {
+        no_kernel("reduce", x)
+    }
+
+    fn arg_reduce(&self, _: Reduce, x: View) -> Storage {
+        no_kernel("arg_reduce", x)
+    }
+
+    fn scan(&self, _: Scan, x: View) -> Storage {
+        no_kernel("scan", x)
+    }
+
+    fn matmul(&self, a: View, _: View) -> Storage {
+        no_kernel("matmul", a)
+    }
+
+    fn softmax(&self, x: View, _: bool) -> Storage {
+        no_kernel("softmax", x)
+    }
+
+    fn copy(&self, x: View, _: DType) -> Storage {
+        no_kernel("copy", x)
+    }
+
+    fn flip(&self, x: View, _: &[bool]) -> Storage {
+        no_kernel("flip", x)
+    }
+
+    fn gather(&self, x: View, _: usize, _: View) -> Storage {
+        no_kernel("gather", x)
+    }
+
+    fn scatter_add(&self, x: View, _: usize, _: View, _: View) -> Storage {
+        no_kernel("scatter_add", x)
+    }
+
+    fn take(&self, x: View, _: View) -> Storage {
+        no_kernel("take", x)
+    }
+
+    fn put_in_place(&self, x: View, _: View, _: View, _: bool) {
+        no_kernel("put_", x)
+    }
+
+    fn add_in_place(&self, x: View, _: View, _: Scalar) {
+        no_kernel("add_", x)
+    }
+
+    fn mul_in_place(&self, x: View, _: View) {
+        no_kernel("mul_", x)
+    }
+
+    fn copy_in_place(&self, op: &'static str, x: View, _: View) {
+        no_kernel(op, x)
+    }
+
+    fn masked_fill_in_place(&self, x: View, _: View, _: Scalar) {
+        no_kernel("masked_fill_", x)
+    }
+}

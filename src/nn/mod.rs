@@ -1,0 +1,3 @@
+//! Building blocks of models.
+
+pub mod init;

@@ -1,0 +1,79 @@
+//! Division that gives whole numbers, and its remainder.
+//!
+//! floor rounds down and trunc towards zero: −7 by 2 is −4 or −3. Rust and C truncate integers,
+//! Python floors; both are here under PyTorch's names.
+
+use crate::Tensor;
+use crate::autograd::{Ctx, Op, apply};
+use crate::device::Binary;
+use crate::ops::binary::{binary, broadcast_pair, refuse_bool};
+use crate::ops::refuse;
+
+impl Tensor {
+    /// a / b rounded down to a whole number, broadcast, in the common type. No gradient.
+    ///
+    /// # Panics
+    /// If both are `bool`, or if they are integers and b has a 0.
+    #[track_caller]
+    pub fn floor_divide(&self, other: &Tensor) -> Tensor {
+        let (a, b) = divisible("floor_divide", self, other);
+        binary(Binary::FloorDivide, &a, &b)
+    }
+
+    /// a / b with its fraction cut off, broadcast, in the common type (PyTorch's
+    /// `div(rounding_mode="trunc")`). No gradient.
+    ///
+    /// # Panics
+    /// If both are `bool`, or if they are integers and b has a 0.
+    #[track_caller]
+    pub fn trunc_divide(&self, other: &Tensor) -> Tensor {
+        let (a, b) = divisible("trunc_divide", self, other);
+        binary(Binary::TruncDivide, &a, &b)
+    }
+
+    /// a − b · floor(a / b), broadcast: it has the sign of b, as in Python.
+    ///
+    /// # Panics
+    /// If both are `bool`, or if they are integers and b has a 0.
+    #[track_caller]
+    pub fn remainder(&self, other: &Tensor) -> Tensor {
+        let (a, b) = divisible("remainder", self, other);
+        apply(Remainder, [&a, &b])
+    }
+}
+
+#[track_caller]
+fn divisible(op: &'static str, a: &Tensor, b: &Tensor) -> (Tensor, Tensor) {
+    refuse_bool(op, a, b);
+    let (x, y) = broadcast_pair(op, a, b);
+    if !y.dtype().is_floating_point() {
+        let zero = Tensor::full_on(&[], 0, y.dtype(), y.device());
+        if y.eq(&zero).sum().item_as::<i64>() > 0 {
+            let message = "integers cannot be divided by 0, and the divisor has one; convert to a \
+                           floating-point type, where the result is infinite or NaN";
+            refuse(op, &[a, b], message.to_string());
+        }
+    }
+    (x, y)
+}
+
+/// y = a − b · floor(a / b). Shapes: two of one shape → the same. Gradient: da = dy,
+/// db = −dy · floor(a / b), as if the floor were constant. Saves a and b if b needs a gradient.
+struct Remainder;
+
+impl Op<2> for Remainder {
+    fn name(&self) -> &'static str {
+        "remainder"
+    }
+
+    fn forward(&self, ctx: &mut Ctx, [a, b]: [&Tensor; 2]) -> Tensor {
+        ctx.save_if(ctx.needs(1), a);
+        ctx.save_if(ctx.needs(1), b);
+        binary(Binary::Remainder, a, b)
+    }
+
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
+        let db = ctx.needs(1).then(|| dy.mul(&ctx.saved(0).floor_divide(&ctx.saved(1))).neg());
+        [Some(dy.clone()), db]
+    }
+}

@@ -1,0 +1,115 @@
+//! Making tensors from values, constants and random numbers.
+
+use std::sync::Arc;
+
+use crate::Tensor;
+use crate::device::Device;
+use crate::dtype::{DType, Element, Scalar, with_element};
+use crate::error::misuse;
+use crate::layout::Layout;
+use crate::memory::filled;
+use crate::rng::Generator;
+use crate::storage::Storage;
+
+impl Tensor {
+    /// A tensor of shape `shape` with `values` in row-major order.
+    ///
+    /// # Panics
+    /// If there are not exactly as many values as the shape has elements.
+    #[track_caller]
+    pub fn from_vec<T: Element>(values: Vec<T>, shape: &[usize]) -> Tensor {
+        let layout = Layout::contiguous(shape);
+        if values.len() != layout.shape().numel() {
+            let (have, need) = (values.len(), layout.shape().numel());
+            let what = format!("{have} values");
+            let message = format!("the shape {shape:?} has {need} elements; pass exactly as many");
+            misuse("from_vec", &[&what], message);
+        }
+        Tensor::over(Arc::new(Storage::new(values)), layout)
+    }
+
+    /// An `f32` tensor filled with `value`.
+    #[track_caller]
+    pub fn full(shape: &[usize], value: f32) -> Tensor {
+        let numel = Layout::contiguous(shape).shape().numel();
+        Tensor::from_vec(filled(value, numel), shape)
+    }
+
+    /// A tensor of any type on any device, filled with `value`.
+    #[track_caller]
+    pub fn full_on(
+        shape: &[usize],
+        value: impl Into<Scalar>,
+        dtype: DType,
+        device: Device,
+    ) -> Tensor {
+        let (numel, value) = (Layout::contiguous(shape).shape().numel(), value.into());
+        with_element!(dtype, T => Tensor::from_vec(filled(T::from_scalar(value), numel), shape))
+            .moved_to(device)
+    }
+
+    /// A tensor of the same shape and type, and on the same device, filled with zeros.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Tensor {
+        Tensor::full_on(self.shape(), 0, self.dtype(), self.device())
+    }
+
+    /// An `f32` tensor of zeros.
+    #[track_caller]
+    pub fn zeros(shape: &[usize]) -> Tensor {
+        Tensor::full(shape, 0.0)
+    }
+
+    /// An `f32` tensor of ones.
+    #[track_caller]
+    pub fn ones(shape: &[usize]) -> Tensor {
+        Tensor::full(shape, 1.0)
+    }
+
+    /// One `f32`, with no dimensions.
+    pub fn scalar(value: f32) -> Tensor {
+        Tensor::full(&[], value)
+    }
+
+    /// 0, 1, … n − 1 as `f32`.
+    pub fn arange(n: usize) -> Tensor {
+        Tensor::from_vec((0..n).map(|i| i as f32).collect(), &[n])
+    }
+
+    /// Uniform random `f32` numbers in [0, 1).
+    #[track_caller]
+    pub fn rand(shape: &[usize], generator: &mut Generator) -> Tensor {
+        let numel = Layout::contiguous(shape).shape().numel();
+        Tensor::from_vec((0..numel).map(|_| generator.uniform()).collect(), shape)
+    }
+
+    /// Random integers (`i64`) from `low` to `high` − 1, each equally likely.
+    ///
+    /// # Panics
+    /// If there are none, or more than 2³².
+    #[track_caller]
+    pub fn randint(low: i64, high: i64, shape: &[usize], generator: &mut Generator) -> Tensor {
+        let count = high.checked_sub(low).filter(|count| (1..=1 << 32).contains(count));
+        let Some(count) = count else {
+            let what = format!("{low} to {high}");
+            let message = "needs from 1 to 2^32 integers to choose from; `high` is not one of them";
+            misuse("randint", &[&what], message.to_string())
+        };
+        let numel = Layout::contiguous(shape).shape().numel();
+        let mut draw = || low + generator.below(count as usize) as i64;
+        Tensor::from_vec((0..numel).map(|_| draw()).collect(), shape)
+    }
+
+    /// The integers (`i64`) 0 to n − 1 in random order.
+    pub fn randperm(n: usize, generator: &mut Generator) -> Tensor {
+        let order = generator.permutation(n).into_iter().map(|i| i as i64);
+        Tensor::from_vec(order.collect(), &[n])
+    }
+
+    /// Normal random `f32` numbers with mean 0 and variance 1.
+    #[track_caller]
+    pub fn randn(shape: &[usize], generator: &mut Generator) -> Tensor {
+        let numel = Layout::contiguous(shape).shape().numel();
+        Tensor::from_vec((0..numel).map(|_| generator.normal()).collect(), shape)
+    }
+}

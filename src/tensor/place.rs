@@ -1,0 +1,140 @@
+//! Moving a tensor's bytes: to a device, back to the host, and into page-locked memory.
+
+use std::sync::Arc;
+
+use crate::Tensor;
+use crate::device::driver::{DevicePtr, Event, HostMemory};
+use crate::device::{Allocation, Device};
+use crate::dtype::{Buffer, Element, with_element};
+use crate::error::{Error, raise};
+use crate::memory::filled;
+use crate::storage::{Pending, Storage};
+
+impl Tensor {
+    /// Whether the numbers lie in page-locked memory of the host, which a device can read and
+    /// write while the host does other work.
+    pub fn is_pinned(&self) -> bool {
+        self.storage().is_pinned()
+    }
+
+    /// A copy in page-locked memory of the host, outside the graph; the tensor itself if it is
+    /// there already. Such memory cannot be paged out, so take it for what is copied often only.
+    pub fn pin_memory(&self) -> Tensor {
+        if self.is_pinned() {
+            return self.clone();
+        }
+        let host = self.on_host();
+        let packed = host.contiguous_for("pin_memory");
+        let bytes = packed.storage().read("pin_memory");
+        let buffer = Buffer::from_bytes(self.dtype(), shown(&bytes, &packed));
+        drop(bytes);
+        Tensor::packed(Storage::of_buffer(buffer, true), self.shape())
+    }
+
+    /// As `to(device)`, but without waiting for the copy where that is possible, outside the graph
+    /// (PyTorch's `to(device, non_blocking=True)`).
+    ///
+    /// To a device: possible if the tensor is pinned; then it cannot be changed before the copy is
+    /// done. From a device: the result is pinned, and cannot be read before. Both are refused until
+    /// then; [`Device::synchronize`] waits.
+    pub fn to_non_blocking(&self, device: Device) -> Tensor {
+        match (self.device(), device) {
+            (Device::Cpu, Device::Cpu) => self.clone(),
+            (from, Device::Cpu) => self.fetched(from, false),
+            (Device::Cpu, to) => self.sent(to, false),
+            (_, to) => self.on_host().sent(to, false),
+        }
+    }
+
+    /// A tensor on another device with the same numbers, outside the graph. It waits for the copy.
+    pub(crate) fn moved_to(&self, device: Device) -> Tensor {
+        match (self.device(), device) {
+            (from, to) if from == to => self.clone(),
+            (from, Device::Cpu) => self.fetched(from, true),
+            (_, to) => self.on_host().sent(to, true),
+        }
+    }
+
+    /// The tensor with its numbers in the host's memory; itself if they are there.
+    pub(super) fn on_host(&self) -> Tensor {
+        match self.device() {
+            Device::Cpu => self.clone(),
+            device => self.fetched(device, true),
+        }
+    }
+
+    /// From the host to a device. Only the elements that the tensor shows cross, packed.
+    fn sent(&self, device: Device, wait: bool) -> Tensor {
+        let packed = self.detach().contiguous_for("to");
+        let (driver, host) = (device.driver(), memory_of(&packed));
+        let allocation = Allocation::new(device, packed.nbytes());
+        let contents = packed.storage().read("to");
+        let (to, stream) = (allocation.at(), driver.default_stream());
+        let event = or_raise(driver.copy_to_device(to, shown(&contents, &packed), host, stream));
+        drop(contents);
+        settle(packed.storage(), device, event, wait, false);
+        let storage = Storage::of_device(device, self.dtype(), allocation);
+        Tensor::packed(storage, self.shape())
+    }
+
+    /// From a device to the host. A view with gaps crosses as the stretch of memory that it lies
+    /// in: to pack it there would take a kernel.
+    fn fetched(&self, device: Device, wait: bool) -> Tensor {
+        let stretch = if self.numel() == 0 { 0..0 } else { self.layout().stretch() };
+        let contents = self.storage().read("to");
+        let from = contents.allocation().expect("it lies on a device").at();
+        let from = from.offset((stretch.start * self.dtype().size()) as u64);
+        let mut buffer = with_element!(self.dtype(), T => {
+            T::into_buffer(filled(T::default(), stretch.len()))
+        });
+        let event = copy_to_host(&mut buffer, device, from, wait);
+        let storage = Arc::new(Storage::of_buffer(buffer, !wait));
+        settle(&storage, device, event, wait, true);
+        let start = if stretch.is_empty() { self.storage_offset() } else { stretch.start };
+        let here = Tensor::over(storage, self.layout().moved_back(start));
+        if wait { here.contiguous_for("to") } else { here }
+    }
+}
+
+fn memory_of(x: &Tensor) -> HostMemory {
+    if x.is_pinned() { HostMemory::Pinned } else { HostMemory::Pageable }
+}
+
+/// The bytes of a packed tensor, of all that its storage has.
+fn shown<'a>(buffer: &'a Buffer, packed: &Tensor) -> &'a [u8] {
+    let (size, first) = (packed.dtype().size(), packed.storage_offset());
+    &buffer.bytes()[first * size..(first + packed.numel()) * size]
+}
+
+/// Fills a buffer from a device. Where nobody waits its memory is pinned, as PyTorch makes it: else
+/// the driver would wait.
+fn copy_to_host(buffer: &mut Buffer, device: Device, from: DevicePtr, wait: bool) -> Option<Event> {
+    let driver = device.driver();
+    let (host, stream) =
+        (if wait { HostMemory::Pageable } else { HostMemory::Pinned }, driver.default_stream());
+    if let Some(bytes) = buffer.bytes_mut() {
+        return or_raise(driver.copy_to_host(bytes, from, host, stream));
+    }
+    // Bytes that become truth values are looked at, so these are waited for.
+    let (dtype, mut bytes) = (buffer.dtype(), vec![0; buffer.nbytes()]);
+    let event = or_raise(driver.copy_to_host(&mut bytes, from, HostMemory::Pageable, stream));
+    *buffer = Buffer::from_bytes(dtype, &bytes);
+    event
+}
+
+fn or_raise<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| raise(error))
+}
+
+/// Waits for a copy, or leaves its event with the host's storage.
+fn settle(host: &Storage, device: Device, event: Option<Event>, wait: bool, to_host: bool) {
+    let driver = device.driver();
+    if wait {
+        or_raise(driver.synchronize_stream(driver.default_stream()));
+    }
+    match event {
+        Some(event) if wait => driver.release(event),
+        Some(event) => host.hold_for(Pending { device, event, to_host }),
+        None => {}
+    }
+}

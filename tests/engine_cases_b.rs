@@ -1,0 +1,1 @@
+//! Given cases of area B, written next.

@@ -214,3 +214,17 @@ fn arithmetic_of_every_type_agrees_with_pytorch() {
     }
     none(report, cases.len());
 }
+
+/// Nothing that holds integers or truth values can be differentiated.
+#[test]
+fn a_cast_to_integers_ends_the_graph() {
+    for (from, to) in [(DType::F32, DType::I64), (DType::F16, DType::U8), (DType::F64, DType::Bool)]
+    {
+        let x = ones(from, &"dims".into()).requires_grad_(true);
+        let cut = x.to(to);
+        assert!(!cut.requires_grad() && !cut.to(from).requires_grad(), "{from} to {to}");
+        assert!(!x.eq(&x).requires_grad() && !x.argmax(0).requires_grad());
+        x.add(&cut).sum().backward();
+        assert_eq!(compare("", &x.grad().expect("a gradient"), &list("1 1 1", from), 0.0), None);
+    }
+}

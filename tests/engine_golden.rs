@@ -62,6 +62,7 @@ fn call(op: &str, x: &[Tensor], args: &Value) -> Tensor {
         "relu" => x[0].relu(),
         "add_scalar" => x[0].add_scalar(scalar()),
         "mul_scalar" => x[0].mul_scalar(scalar()),
+        "div_scalar" => x[0].div_scalar(scalar()),
         "matmul" => x[0].matmul(&x[1]),
         "sum" => x[0].sum(),
         "mean" => x[0].mean(),
@@ -110,6 +111,7 @@ fn indices<'a>(form: &str, index: &'a Tensor) -> Vec<Option<&'a Tensor>> {
 /// A copy of the first input after a change in place.
 fn changed(op: &str, x: &[Tensor], args: &Value) -> Tensor {
     let scalar = || args["scalar"].as_f64().expect("a number");
+    let accumulate = || args["accumulate"].as_bool().expect("a bool");
     let y = x[0].copy();
     match op {
         "add_" => y.add_(&x[1], scalar()),
@@ -118,7 +120,8 @@ fn changed(op: &str, x: &[Tensor], args: &Value) -> Tensor {
         "fill_" => y.select(1, 1).fill_(scalar()),
         "zero_" => y.select(1, 1).zero_(),
         "masked_fill_" => y.masked_fill_(&x[1], scalar()),
-        "put_" => y.put_(&x[1], &x[2], args["accumulate"].as_bool().expect("a bool")),
+        "put_" => y.put_(&x[1], &x[2], accumulate()),
+        "index_put_" => y.index_put_(&[None, Some(&x[1])], &x[2], accumulate()),
         _ => panic!("golden/ops.json has cases of {op}, which this test does not know"),
     }
     y

@@ -92,7 +92,10 @@ fn a_pinned_copy_returns_at_once_and_arrives_later() {
     assert!(gpu.is_done(&event).unwrap());
     gpu.release(event);
     assert_eq!(sim::transfers(0).on(Route::ToDevice(PINNED)).modelled_ns, 5_596_406);
+    copy(gpu, Route::ToHost(PINNED), at, 12, stream);
     gpu.free(at).unwrap();
+    // One question (1,000), one call (6,000), the latency and 12 bytes.
+    assert_eq!(times(0), (5_613_407, 5_613_407), "freeing waits for who may use it");
 }
 
 #[test]
@@ -188,7 +191,10 @@ fn events_mark_streams_and_order_them() {
     assert_eq!(gpu.elapsed(&before, &after).unwrap(), 6_000 + each);
     fails(gpu.elapsed(&after, &before), &["the first event came after the second"]);
     sim::reset(5);
+    let idle = gpu.record(b).unwrap();
     assert!(gpu.is_done(&after).unwrap(), "what was done stays done");
+    let later = gpu.record(b).unwrap();
+    assert_eq!(gpu.elapsed(&idle, &later).unwrap(), 1_000, "an idle stream keeps the host's time");
 }
 
 #[test]
@@ -262,6 +268,7 @@ fn what_belongs_to_another_device_is_refused() {
     let event = other.record(foreign).unwrap();
     fails(gpu.copy_on_device(at, theirs, 8, stream), &["sim:12", "not lie within"]);
     fails(gpu.copy_to_device(at, &[0; 8], PINNED, foreign), &["stream 1 of device 13"]);
+    fails(gpu.record(other.default_stream()), &["record", "stream 0 of device 13"]);
     fails(gpu.wait(stream, &event), &["wait", "the event is one of device 13"]);
     assert_eq!((times(12), times(13)), ((0, 0), (0, 0)), "and nothing has happened");
     let refusal = refused(|| sim::capacity(64)).to_string();

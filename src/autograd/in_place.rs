@@ -24,7 +24,7 @@ use crate::shape::Dims;
 ///
 /// # Panics
 /// If recording is on and the change could not be recorded: of a leaf that requires a gradient, of
-/// a view of one, or of a view that was made while nothing was recorded. See [`check_in_place`].
+/// a view of one, or of a view that was made while nothing was recorded.
 #[track_caller]
 pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
     let x = inputs[0];

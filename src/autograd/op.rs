@@ -38,7 +38,8 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
         None if y.has_other_handles() => y.detach(),
         None => y,
     };
-    if recording {
+    // An integer has no slope: a cast to one ends the graph.
+    if recording && y.dtype().is_floating_point() {
         y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), &y)));
     }
     y

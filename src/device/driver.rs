@@ -1,9 +1,11 @@
 //! The seam under every GPU: memory, copies, streams and events, as a driver offers them.
 //!
 //! The simulated GPU and CUDA both stand behind [`Driver`], so the code above cannot tell them
-//! apart. What a call promises is what NVIDIA documents for it ("CUDA Driver API", chapter "API
-//! synchronization behavior"); a copy is always the `Async` form, put into a stream. Whoever wants
-//! a blocking copy synchronises the stream after it, which is also what PyTorch's `to()` does.
+//! apart. A copy is always CUDA's `Async` form, put into a stream; whoever wants a blocking one
+//! synchronises the stream after it, which is also what PyTorch's `to()` does. NVIDIA documents
+//! which copies return when ("CUDA Driver API", chapter "API synchronization behavior"), and for
+//! some only that they *may* wait. What is promised here holds always: a driver that cannot be sure
+//! of it synchronises the stream itself.
 
 use std::fmt;
 
@@ -110,8 +112,9 @@ pub trait Driver: Send + Sync {
     /// `OutOfMemory` if the device has not that much left.
     fn alloc(&self, bytes: u64) -> Result<DevicePtr, Error>;
 
-    /// Gives memory back; of [`DevicePtr::NULL`] there is nothing to give. No pending work may use
-    /// it any more.
+    /// Gives memory back; of [`DevicePtr::NULL`] there is nothing to give. Waits for the device
+    /// first, since work that is pending may use the memory. That makes it slow, and is why PyTorch
+    /// keeps freed memory in a cache (PyTorch, "CUDA semantics", "Memory management").
     ///
     /// # Errors
     /// If the address is not the first of a live allocation.

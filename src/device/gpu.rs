@@ -73,8 +73,8 @@ impl Backend for Gpu {
         no_kernel("take", x)
     }
 
-    fn put_in_place(&self, x: View, _: View, _: View, _: bool) {
-        no_kernel("put_", x)
+    fn put_in_place(&self, op: &'static str, x: View, _: View, _: View, _: bool) {
+        no_kernel(op, x)
     }
 
     fn add_in_place(&self, x: View, _: View, _: Scalar) {

@@ -102,9 +102,11 @@ pub enum Unary {
     AddScalar(Scalar),
     /// x · c
     MulScalar(Scalar),
-    /// The smaller of what is larger and c: x up to c; NaN stays NaN.
+    /// x / c; floating-point only.
+    DivScalar(Scalar),
+    /// x, but at most c; NaN if one is NaN.
     ClampMax(Scalar),
-    /// x, but at least c; NaN stays NaN.
+    /// x, but at least c; NaN if one is NaN.
     ClampMin(Scalar),
 }
 
@@ -118,6 +120,7 @@ impl Unary {
             Unary::Tanh => "tanh",
             Unary::AddScalar(_) => "add_scalar",
             Unary::MulScalar(_) => "mul_scalar",
+            Unary::DivScalar(_) => "div_scalar",
             Unary::ClampMax(_) => "clamp_max",
             Unary::ClampMin(_) => "clamp_min",
         }
@@ -261,8 +264,8 @@ pub trait Backend: Sync {
     /// `y[i]` is the element of x at place `index[i]`, counted in logical order.
     fn take(&self, x: View, index: View) -> Storage;
     /// The element of x at place `index[i]`, counted in logical order, becomes `src[i]`, or that
-    /// is added to it; in place, in the order of the index.
-    fn put_in_place(&self, x: View, index: View, src: View, accumulate: bool);
+    /// is added to it; in place, in the order of the index, on behalf of `op`.
+    fn put_in_place(&self, op: &'static str, x: View, index: View, src: View, accumulate: bool);
     /// x += alpha · y, in place; both views have one shape and dtype.
     fn add_in_place(&self, x: View, y: View, alpha: Scalar);
     /// x = x · y, in place; both views have one shape and dtype.

@@ -15,11 +15,11 @@ pub trait Arithmetic: Element<Compute = Self> {
         self.partial_cmp(&self).is_none()
     }
     /// The larger one; NaN if one is NaN.
-    fn maximum(self, b: Self) -> Self {
+    fn larger(self, b: Self) -> Self {
         if self > b || self.is_nan() { self } else { b }
     }
     /// The smaller one; NaN if one is NaN.
-    fn minimum(self, b: Self) -> Self {
+    fn smaller(self, b: Self) -> Self {
         if self < b || self.is_nan() { self } else { b }
     }
 }

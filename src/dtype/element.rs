@@ -14,9 +14,9 @@ pub trait Element: Copy + Default + PartialOrd + Send + Sync + fmt::Debug + 'sta
     /// type itself.
     type Compute: Arithmetic;
     /// The value to compute with; exact.
-    fn widen(self) -> Self::Compute;
+    fn to_compute(self) -> Self::Compute;
     /// A computed value, rounded to the nearest if it does not fit.
-    fn narrow(x: Self::Compute) -> Self;
+    fn of_compute(x: Self::Compute) -> Self;
     /// The value as a number of any type; exact.
     fn to_scalar(self) -> Scalar;
     /// The element that stands for a number; [`Scalar`] has the rules.
@@ -62,11 +62,11 @@ macro_rules! computed_as_it_is {
             in_buffer!($Variant);
             type Compute = $T;
 
-            fn widen(self) -> $T {
+            fn to_compute(self) -> $T {
                 self
             }
 
-            fn narrow(x: $T) -> $T {
+            fn of_compute(x: $T) -> $T {
                 x
             }
 
@@ -113,11 +113,11 @@ macro_rules! half {
             in_buffer!($Variant);
             type Compute = f32;
 
-            fn widen(self) -> f32 {
+            fn to_compute(self) -> f32 {
                 self.to_f32()
             }
 
-            fn narrow(x: f32) -> $T {
+            fn of_compute(x: f32) -> $T {
                 $T::from_f32(x)
             }
 

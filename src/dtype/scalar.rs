@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dtype::DType;
+use crate::dtype::{DType, bf16, f16};
 
 /// A number outside a tensor. It is also the middle of every cast: each element type becomes one
 /// of these without loss, and each is made from one by the rules here.
@@ -30,6 +30,26 @@ impl Scalar {
             Scalar::Float(_) => DType::F32,
             Scalar::Int(_) => DType::I64,
             Scalar::Bool(_) => DType::Bool,
+        }
+    }
+
+    /// Whether a number of type `dtype` can stand for this one: not too large for it, and not NaN
+    /// or infinite where it has no such number. A fraction may be cut off.
+    pub fn fits(self, dtype: DType) -> bool {
+        let x = self.to_f64();
+        let within = |least: f64, most: f64| (least..=most).contains(&x.trunc());
+        match dtype {
+            DType::Bool | DType::F64 => true,
+            _ if dtype.is_floating_point() && !x.is_finite() => true,
+            DType::F32 => (x as f32).is_finite(),
+            DType::BF16 => bf16::from_f32(x as f32).is_finite(),
+            DType::F16 => f16::from_f32(x as f32).is_finite(),
+            // The largest f64 below 2^63 is 2^63 - 1024.
+            DType::I64 => {
+                matches!(self, Scalar::Int(_)) || within(-(2f64.powi(63)), 2f64.powi(63) - 1024.0)
+            }
+            DType::I32 => within(i32::MIN.into(), i32::MAX.into()),
+            DType::U8 => within(0.0, u8::MAX.into()),
         }
     }
 

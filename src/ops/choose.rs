@@ -5,7 +5,7 @@ use crate::autograd::{Ctx, Op, apply};
 use crate::device::Binary;
 use crate::dtype::{DType, Scalar};
 use crate::ops::binary::{binary, broadcast_pair};
-use crate::ops::{expect_one_device, refuse};
+use crate::ops::{expect_fits, expect_one_device, refuse};
 use crate::shape::broadcast;
 
 impl Tensor {
@@ -29,10 +29,12 @@ impl Tensor {
     /// y = value where the mask holds, else x; both broadcast. The type stays x's.
     ///
     /// # Panics
-    /// If the mask is not `bool`, or the shapes do not broadcast.
+    /// If the mask is not `bool`, the value too large for x's type, or the shapes do not broadcast.
     #[track_caller]
     pub fn masked_fill(&self, mask: &Tensor, value: impl Into<Scalar>) -> Tensor {
+        let value = value.into();
         expect_mask("masked_fill", mask, &[self, mask]);
+        expect_fits("masked_fill", self, value);
         let value = Tensor::full_on(&[], value, self.dtype(), self.device());
         Tensor::where_cond(mask, &value, self)
     }

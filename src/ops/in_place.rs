@@ -8,7 +8,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply_in_place, is_inference_mode};
 use crate::dtype::{DType, Scalar};
 use crate::ops::choose::expect_mask;
-use crate::ops::{expect_one_device, refuse, result_type};
+use crate::ops::{expect_fits, expect_one_device, refuse, result_type};
 use crate::shape::broadcast;
 
 impl Tensor {
@@ -27,11 +27,7 @@ impl Tensor {
             let message = format!("a factor of {alpha} would turn the sum into another type");
             refuse("add_", &[self, &other], message);
         }
-        match common == self.dtype() {
-            true => apply_in_place(AddInPlace(alpha), [self, &other.to(self.dtype())]),
-            // Computed in the wider type and rounded once.
-            false => self.copy_(&self.add(&other.mul_scalar(alpha))),
-        }
+        apply_in_place(AddInPlace { alpha, common }, [self, &other.to(common)]);
     }
 
     /// x = x · other, in place.
@@ -41,10 +37,8 @@ impl Tensor {
     #[track_caller]
     pub fn mul_(&self, other: &Tensor) {
         let other = self.operand("mul_", other);
-        match result_type(&[self, &other]) == self.dtype() {
-            true => apply_in_place(MulInPlace, [self, &other.to(self.dtype())]),
-            false => self.copy_(&self.mul(&other)),
-        }
+        let common = result_type(&[self, &other]);
+        apply_in_place(MulInPlace { common }, [self, &other.to(common)]);
     }
 
     /// x = 0 everywhere, in place.
@@ -60,12 +54,14 @@ impl Tensor {
     /// x = value everywhere, in place. The value is converted to x's type.
     ///
     /// # Panics
-    /// If x shows an element twice, is an inference tensor outside inference mode, or
-    /// [cannot be recorded](crate::autograd::apply_in_place).
+    /// If the value is too large for x's type; if x shows an element twice, is an inference tensor
+    /// outside inference mode, or [cannot be recorded](crate::autograd::apply_in_place).
     #[track_caller]
     pub fn fill_(&self, value: impl Into<Scalar>) {
+        let value = value.into();
+        expect_fits("fill_", self, value);
         self.check_writable("fill_", &[self]);
-        apply_in_place(FillInPlace { zero: false, value: value.into() }, [self]);
+        apply_in_place(FillInPlace { zero: false, value }, [self]);
     }
 
     /// x = other, in place, converted to x's type whatever it is. This is how a slice is assigned:
@@ -86,10 +82,12 @@ impl Tensor {
     /// As [`fill_`](Tensor::fill_), and if the mask is not `bool`.
     #[track_caller]
     pub fn masked_fill_(&self, mask: &Tensor, value: impl Into<Scalar>) {
+        let value = value.into();
         expect_mask("masked_fill_", mask, &[self, mask]);
+        expect_fits("masked_fill_", self, value);
         self.check_writable("masked_fill_", &[self, mask]);
         let mask = self.fitted("masked_fill_", mask);
-        apply_in_place(MaskedFillInPlace(value.into()), [self, &mask]);
+        apply_in_place(MaskedFillInPlace(value), [self, &mask]);
     }
 
     /// The other operand of an arithmetic change in place, under the shape of the target.
@@ -146,9 +144,19 @@ impl Tensor {
     }
 }
 
+/// x = y in x's type, on behalf of `op`, not recorded.
+fn assign(op: &'static str, x: &Tensor, y: &Tensor) {
+    let y = y.to(x.dtype());
+    x.device().backend().copy_in_place(op, x.view_of(), y.view_of());
+}
+
 /// x += α · y. Shapes: two of one shape → the same. Gradient: dx = dy, and α · dy for y.
 /// Saves nothing.
-struct AddInPlace(Scalar);
+struct AddInPlace {
+    alpha: Scalar,
+    /// What the sum is computed in; it is rounded to x's type once.
+    common: DType,
+}
 
 impl Op<2> for AddInPlace {
     fn name(&self) -> &'static str {
@@ -156,19 +164,26 @@ impl Op<2> for AddInPlace {
     }
 
     fn forward(&self, _: &mut Ctx, [x, y]: [&Tensor; 2]) -> Tensor {
-        x.device().backend().add_in_place(x.view_of(), y.view_of(), self.0);
+        match self.common == x.dtype() {
+            true => x.device().backend().add_in_place(x.view_of(), y.view_of(), self.alpha),
+            false => assign("add_", x, &x.to(self.common).add(&y.mul_scalar(self.alpha))),
+        }
         x.clone()
     }
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
-        let scaled = if self.0.to_f64() == 1.0 { dy.clone() } else { dy.mul_scalar(self.0) };
-        [Some(dy.clone()), Some(scaled)]
+        let dother = dy.to(self.common);
+        let whole = self.alpha.to_f64() == 1.0;
+        [Some(dy.clone()), Some(if whole { dother } else { dother.mul_scalar(self.alpha) })]
     }
 }
 
 /// x = x · y. Shapes: two of one shape → the same. Gradient: dx = dy · y, and dy · x for y.
 /// Saves y, and a copy of x as it was if y needs a gradient.
-struct MulInPlace;
+struct MulInPlace {
+    /// What the product is computed in; it is rounded to x's type once.
+    common: DType,
+}
 
 impl Op<2> for MulInPlace {
     fn name(&self) -> &'static str {
@@ -181,13 +196,16 @@ impl Op<2> for MulInPlace {
             true => ctx.save(&x.copy()),
             false => ctx.save_if(false, x),
         }
-        x.device().backend().mul_in_place(x.view_of(), y.view_of());
+        match self.common == x.dtype() {
+            true => x.device().backend().mul_in_place(x.view_of(), y.view_of()),
+            false => assign("mul_", x, &x.to(self.common).mul(y)),
+        }
         x.clone()
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
-        let dx = ctx.needs(0).then(|| dy.mul(&ctx.saved(0)));
-        let dother = ctx.needs(1).then(|| dy.mul(&ctx.saved(1)));
+        let dx = ctx.needs(0).then(|| dy.mul(&ctx.saved(0)).to(dy.dtype()));
+        let dother = ctx.needs(1).then(|| dy.to(self.common).mul(&ctx.saved(1)));
         [dx, dother]
     }
 }

@@ -30,14 +30,20 @@ impl Tensor {
     /// shape.
     #[track_caller]
     pub fn put_(&self, index: &Tensor, src: &Tensor, accumulate: bool) {
-        self.check_writable("put_", &[self, index, src]);
         if index.shape() != src.shape() {
             let message = "the index and the source must have one shape".to_string();
             refuse("put_", &[self, index, src], message);
         }
         let index = self.checked_places("put_", index);
-        let src = src.to(self.dtype());
-        apply_in_place(PutInPlace { accumulate }, [self, &index, &src]);
+        self.put_as("put_", &index, src, accumulate);
+    }
+
+    /// As [`put_`](Tensor::put_) on behalf of `op`, at places that exist.
+    #[track_caller]
+    fn put_as(&self, op: &'static str, places: &Tensor, src: &Tensor, accumulate: bool) {
+        self.check_writable(op, &[self, src]);
+        let by_index = op == "index_put_";
+        apply_in_place(PutInPlace { by_index, accumulate }, [self, places, &src.to(self.dtype())]);
     }
 
     /// Python's `x[i, :, j]`: an index tensor for each dimension, `None` for all of it; dimensions
@@ -68,7 +74,7 @@ impl Tensor {
                 format!("the values do not broadcast to {:?}, what is indexed", places.shape());
             refuse("index_put_", &[self, values], message);
         }
-        self.put_(&places, &values.expand(places.shape()), accumulate);
+        self.put_as("index_put_", &places, &values.expand(places.shape()), accumulate);
     }
 
     /// The slices of a dimension that a list (`i64`, one dimension) names, in its order.
@@ -236,18 +242,24 @@ impl Op<2> for Take {
 /// Gradient: dx = dy, but 0 where x was overwritten, and dy taken at the places for src.
 /// Saves the index.
 struct PutInPlace {
+    /// Whether the places were given by index tensors.
+    by_index: bool,
     accumulate: bool,
 }
 
 impl Op<3> for PutInPlace {
     fn name(&self) -> &'static str {
-        "put_"
+        match self.by_index {
+            true => "index_put_",
+            false => "put_",
+        }
     }
 
     fn forward(&self, ctx: &mut Ctx, [x, index, src]: [&Tensor; 3]) -> Tensor {
         ctx.save(index);
         let backend = x.device().backend();
-        backend.put_in_place(x.view_of(), index.view_of(), src.view_of(), self.accumulate);
+        let (x_view, index, src) = (x.view_of(), index.view_of(), src.view_of());
+        backend.put_in_place(self.name(), x_view, index, src, self.accumulate);
         x.clone()
     }
 

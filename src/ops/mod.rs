@@ -58,6 +58,16 @@ fn expect_floating(op: &'static str, operands: &[&Tensor]) {
     }
 }
 
+/// Refuses a number that the elements of x cannot stand for: it would become another one unseen.
+#[track_caller]
+fn expect_fits(op: &'static str, x: &Tensor, value: Scalar) {
+    if !value.fits(x.dtype()) {
+        let message =
+            format!("{value} does not fit into {}; convert the tensor with to()", x.dtype());
+        refuse(op, &[x], message);
+    }
+}
+
 /// Refuses operands on different devices.
 #[track_caller]
 fn expect_one_device(op: &'static str, operands: &[&Tensor]) {

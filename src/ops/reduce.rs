@@ -46,14 +46,14 @@ impl Tensor {
     pub fn mean_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
         expect_floating("mean", &[self]);
         let over = Over::new("mean", self, dims, keepdim);
-        let share = 1.0 / over.count() as f64;
+        let count = over.count() as i64;
         match self.dtype() {
             // Neither the sum nor the count of 100,000 ones fits an f16, but their mean does.
             DType::F16 | DType::BF16 => {
                 let sum = Sum { over, from: self.dtype(), to: DType::F32 };
-                apply(sum, [self]).mul_scalar(share).to(self.dtype())
+                apply(sum, [self]).div_scalar(count).to(self.dtype())
             }
-            _ => self.sum_dims(dims, keepdim).mul_scalar(share),
+            _ => self.sum_dims(dims, keepdim).div_scalar(count),
         }
     }
 
@@ -246,8 +246,11 @@ impl Op<1> for Extreme {
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
-        let is_extreme = ctx.saved(0).eq(&self.over.repeat(&ctx.saved(1))).to(dy.dtype());
-        let ties = self.over.reduce(Reduce::Sum, &is_extreme, dy.dtype());
-        [Some(is_extreme.mul(&self.over.repeat(&dy.div(&ties))))]
+        let is_extreme = ctx.saved(0).eq(&self.over.repeat(&ctx.saved(1)));
+        let ties = self.over.reduce(Reduce::Sum, &is_extreme, DType::I64);
+        // 100,000 ties are too many for an f16, though each one's share is not too small for it.
+        let wide = DType::promote(dy.dtype(), DType::F32);
+        let share = dy.to(wide).div(&ties.to(wide)).to(dy.dtype());
+        [Some(is_extreme.to(dy.dtype()).mul(&self.over.repeat(&share)))]
     }
 }

@@ -33,6 +33,7 @@ pub const OPS: &[OpRow] = &[
     row("relu", away_from_zero, |x| x[0].relu()),
     row("add_scalar", one, |x| x[0].add_scalar(1.5)),
     row("mul_scalar", one, |x| x[0].mul_scalar(-1.5)),
+    row("div_scalar", one, |x| x[0].div_scalar(-1.5)),
     row("add", broadcasting, |x| x[0].add(&x[1])),
     row("sub", broadcasting, |x| x[0].sub(&x[1])),
     row("mul", broadcasting, |x| x[0].mul(&x[1])),
@@ -80,6 +81,10 @@ pub const OPS: &[OpRow] = &[
     row("put_", changed, |x| {
         let places = Tensor::from_vec(vec![5i64, -1, 0, 7], &[1, 4]);
         in_place(x, |y| y.put_(&places, &x[1], false))
+    }),
+    row("index_put_", changed, |x| {
+        let rows = Tensor::from_vec(vec![1i64, 0, 1], &[3, 1]);
+        in_place(x, |y| y.index_put_(&[None, Some(&rows)], &x[1].select(0, 0), true))
     }),
     row("mean", one, |x| x[0].mean_dims(&[1], false)),
     row("cross_entropy", classified, |x| x[0].cross_entropy(&x[1])),

@@ -60,11 +60,28 @@ impl Tensor {
         apply(MulScalar(c), [&with_scalar(self, c)])
     }
 
-    /// y = x, but at least `min` and at most `max`; NaN stays NaN. The type is that of
-    /// [`add_scalar`](Tensor::add_scalar).
+    /// y = x / c; IEEE 754 if c is 0. Integers give `f32`.
+    pub fn div_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let c = c.into();
+        apply(DivScalar(c), [&floating(&with_scalar(self, c))])
+    }
+
+    /// y = x, but at least `min` and at most `max`; NaN where one of the three is. The type is that
+    /// of [`add_scalar`](Tensor::add_scalar).
     pub fn clamp(&self, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Tensor {
         let (min, max) = (min.into(), max.into());
-        apply(Clamp { min, max }, [&with_scalar(&with_scalar(self, min), max)])
+        let x = with_scalar(&with_scalar(self, min), max);
+        let (min, max) = (within_range(min, x.dtype()), within_range(max, x.dtype()));
+        apply(Clamp { min, max }, [&x])
+    }
+}
+
+/// A bound beyond all numbers of an integer type bounds as the last of them does.
+fn within_range(bound: Scalar, dtype: DType) -> Scalar {
+    match dtype {
+        DType::U8 => Scalar::Int(bound.to_i64().clamp(0, u8::MAX.into())),
+        DType::I32 => Scalar::Int(bound.to_i64().clamp(i32::MIN.into(), i32::MAX.into())),
+        _ => bound,
     }
 }
 
@@ -197,6 +214,23 @@ impl Op<1> for MulScalar {
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         [Some(dy.mul_scalar(self.0))]
+    }
+}
+
+/// y = x / c. Shapes: any → the same. Gradient: dx = dy / c. Saves nothing: c is the operation's.
+struct DivScalar(Scalar);
+
+impl Op<1> for DivScalar {
+    fn name(&self) -> &'static str {
+        "div_scalar"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        unary(Unary::DivScalar(self.0), x)
+    }
+
+    fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        [Some(dy.div_scalar(self.0))]
     }
 }
 

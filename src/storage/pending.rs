@@ -60,10 +60,10 @@ impl Storage {
     /// The device of a copy that stands in the way. Finished ones are forgotten.
     fn unfinished(&self, write: bool) -> Option<(Device, bool)> {
         let mut copies = lock(&self.in_flight.copies);
-        let (open, done) = copies.drain(..).partition(|copy| !is_done(copy));
+        let (open, done): (Vec<_>, Vec<_>) = copies.drain(..).partition(|copy| !is_done(copy));
         *copies = open;
         self.in_flight.any.store(!copies.is_empty(), Ordering::Release);
-        for copy in Vec::from(done) {
+        for copy in done {
             copy.device.driver().release(copy.event);
         }
         copies.iter().find(|copy| copy.to_host || write).map(|copy| (copy.device, copy.to_host))

@@ -36,6 +36,9 @@ impl Tensor {
     }
 
     /// A tensor of any type on any device, filled with `value`.
+    ///
+    /// # Panics
+    /// If the value is too large for the type.
     #[track_caller]
     pub fn full_on(
         shape: &[usize],
@@ -44,6 +47,10 @@ impl Tensor {
         device: Device,
     ) -> Tensor {
         let (numel, value) = (Layout::contiguous(shape).shape().numel(), value.into());
+        if !value.fits(dtype) {
+            let message = format!("{value} does not fit into {dtype}; choose a larger type");
+            misuse("full_on", &[&dtype], message);
+        }
         with_element!(dtype, T => Tensor::from_vec(filled(T::from_scalar(value), numel), shape))
             .moved_to(device)
     }

@@ -65,6 +65,8 @@ impl Tensor {
         let mut history = self.history();
         history.node = Some(node);
         history.generation += 1;
+        // A leaf that asked for no gradient is none any more.
+        self.0.frozen.store(false, Ordering::Relaxed);
     }
 
     /// The tensor behind a view; the tensor itself if it is none.

@@ -113,6 +113,18 @@ CLASSICS = {
         [A23], ["select a 0 0", "no_grad zero_ t0", "mul_scalar a 3"], "t2"),
     "a leaf is changed through detach": classic(
         [A3], ["mul_scalar a 2", "detach a", "mul_ t1 t1", "mul_scalar a 3"], "t0", "t3"),
+    "a detached transposed view has views of its own": classic(
+        [A23, counting("3,2"), counting("2")],
+        ["mul_scalar a 2", "transpose t0 0 1", "detach t1", "mul_ t2 b", "select t2 0 1",
+         "add_ t4 c 2", "exp t4"], "t2", "t4", "t6"),
+    "a leaf of f32 is multiplied by f64": classic(
+        [counting("3", dtype="f32"), counting("3", "const")], ["mul_ a b"], "a"),
+    "a leaf of f32 is added to in f64": classic(
+        [counting("3", dtype="f32"), counting("3", "const")], ["add_ a b 1"], "a"),
+    "exp saved a result of f32, which f64 is added to": classic(
+        [counting("3", dtype="f32"), counting("3", "const")], ["exp a", "add_ t0 b 1"], "t0"),
+    "f32 is multiplied by f64 and rounded": classic(
+        [counting("3", dtype="f32"), counting("3")], ["mul_scalar a 0.3", "mul_ t0 b"], "t0"),
     "an expanded result": classic(
         [counting("1,3"), A23], ["mul_scalar a 2", "expand t0 2,-1", "add_ t1 b 1"], "t1"),
     "masked_fill_ of an expanded result": classic(

@@ -108,18 +108,11 @@ def new(op, x, args, get):
 
 def change(op, x, args, get):
     """An operation that changes x."""
-    def source(name):
-        # A source that lies in x entirely, each element where it is needed, is no harm, but
-        # PyTorch takes none that has other strides. What lies in x partly has been refused.
-        y = get(name)
-        apart = y is x or not set(positions(x)) & set(positions(y))
-        return y if memory(x) != memory(y) or apart else y.clone()
-
     match op:
         case "add_":
-            x.add_(source(args[0]), alpha=float(args[1]))
+            x.add_(get(args[0]), alpha=float(args[1]))
         case "mul_" | "copy_":
-            getattr(x, op)(source(args[0]))
+            getattr(x, op)(get(args[0]))
         case "zero_":
             x.zero_()
         case "fill_":

@@ -203,6 +203,12 @@ def views():
         case("expand", lambda x: x.expand(to), uniform(*shape), shape=list(to))
 
 
+def quotients():
+    for shape in [(2, 3), (), (0, 2)]:
+        case("div_scalar", lambda x: x / -1.5, uniform(*shape), scalar=-1.5)
+    case("div_scalar", lambda x: x / 0.0, torch.tensor([1.0, 0.0, -1.0]), scalar=0.0)
+
+
 def choices():
     for a, b in [((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((0, 2), (2,))]:
         case("maximum", torch.maximum, uniform(*a), uniform(*b))
@@ -294,6 +300,9 @@ def changes():
     for accumulate in (False, True):
         put = changed(lambda x, i, v: x.put_(i, v, accumulate))
         case("put_", put, uniform(2, 3), places, uniform(3), accumulate=accumulate)
+        put = changed(lambda x, i, v: x.t().index_put_((i,), v.expand(2, 3).t(), accumulate))
+        columns = torch.tensor([3, 0, -2])
+        case("index_put_", put, uniform(2, 4), columns, uniform(3), accumulate=accumulate)
     repeated = torch.tensor([1, 1, 0])
     put = changed(lambda x, i, v: x.put_(i, v, True))
     case("put_", put, uniform(2, 3), repeated, uniform(3), accumulate=True)
@@ -306,7 +315,7 @@ def main():
     torch.set_num_threads(1)
     families = (
         binary, unary, products, reductions, probabilities, indices, views, choices,
-        products_and_scans, lookups, changes,
+        products_and_scans, lookups, changes, quotients,
     )
     for family in families:
         family()

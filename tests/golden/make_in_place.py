@@ -88,6 +88,9 @@ class Writer:
         x, bold = self.run.tensors[name], self.rng.random() < 0.1
 
         def broadcasts(y):
+            if memory(y) == memory(x) and not lies_partly_in(y, x):
+                # PyTorch refuses the same elements under another shape, which are no harm.
+                return (y.shape, y.stride()) == (x.shape, x.stride())
             try:
                 return y.expand(x.shape) is not None and (bold or not lies_partly_in(y, x))
             except RuntimeError:
@@ -278,7 +281,9 @@ def random_programs():
         if program is None:
             continue
         out, run = record(program)
-        if not fits(out, run):
+        # A factor of another type is saved converted by the engine, and as it is by PyTorch.
+        mixed = len({leaf.split()[0] for leaf in program["leaves"]}) > 1
+        if not fits(out, run) or (mixed and out.get("error", {}).get("at") == "backward"):
             continue
         if "error" in out:
             outcome = out["error"]["kinds"][0]

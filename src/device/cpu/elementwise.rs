@@ -14,6 +14,10 @@ pub fn unary(f: Unary, x: View) -> Storage {
         Unary::Exp => of_float(f, x),
         Unary::Log => of_float(f, x),
         Unary::Tanh => of_float(f, x),
+        Unary::DivScalar(c) => with_element!(x.dtype(), float T => {
+            let c = <T as Element>::Compute::from_scalar(c);
+            apply::<T>(f, x, |x| x.div(c))
+        }),
         Unary::Neg => with_element!(x.dtype(), number T => apply::<T>(f, x, Number::neg)),
         Unary::AddScalar(c) => with_element!(x.dtype(), T => {
             let c = <T as Element>::Compute::from_scalar(c);
@@ -23,14 +27,13 @@ pub fn unary(f: Unary, x: View) -> Storage {
             let c = <T as Element>::Compute::from_scalar(c);
             apply::<T>(f, x, |x| x.mul(c))
         }),
-        // Written so that NaN, for which every comparison is false, comes through.
         Unary::ClampMax(c) => with_element!(x.dtype(), T => {
             let c = <T as Element>::Compute::from_scalar(c);
-            apply::<T>(f, x, |x| if x > c { c } else { x })
+            apply::<T>(f, x, |x| x.smaller(c))
         }),
         Unary::ClampMin(c) => with_element!(x.dtype(), T => {
             let c = <T as Element>::Compute::from_scalar(c);
-            apply::<T>(f, x, |x| if x < c { c } else { x })
+            apply::<T>(f, x, |x| x.larger(c))
         }),
     }
 }
@@ -45,7 +48,7 @@ fn of_float(f: Unary, x: View) -> Storage {
 
 fn apply<T: Element>(name: Unary, x: View, f: impl Fn(T::Compute) -> T::Compute + Copy) -> Storage {
     let buffer = x.storage.read(name.name());
-    Storage::new(map(operand::<T>(&buffer, x), |x| T::narrow(f(x.widen()))))
+    Storage::new(map(operand::<T>(&buffer, x), |x| T::of_compute(f(x.to_compute()))))
 }
 
 /// y = f(a, b).
@@ -73,8 +76,8 @@ fn arithmetic<T: Element>(f: Binary, a: View, b: View) -> Storage {
         Binary::Add => combine::<T>(f, a, b, Arithmetic::add),
         Binary::Sub => combine::<T>(f, a, b, Arithmetic::sub),
         Binary::Mul => combine::<T>(f, a, b, Arithmetic::mul),
-        Binary::Maximum => combine::<T>(f, a, b, Arithmetic::maximum),
-        Binary::Minimum => combine::<T>(f, a, b, Arithmetic::minimum),
+        Binary::Maximum => combine::<T>(f, a, b, Arithmetic::larger),
+        Binary::Minimum => combine::<T>(f, a, b, Arithmetic::smaller),
         _ => combine::<T>(f, a, b, |a, b| if b <= zero { zero } else { a }),
     }
 }
@@ -87,10 +90,11 @@ fn combine<T: Element>(
 ) -> Storage {
     let (left, right) = (a.storage.read(name.name()), b.storage.read(name.name()));
     let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
-    Storage::new(zip(left, right, |a, b| T::narrow(f(a.widen(), b.widen()))))
+    Storage::new(zip(left, right, |a, b| T::of_compute(f(a.to_compute(), b.to_compute()))))
 }
 
 /// Where f(a, b) holds.
+#[expect(clippy::bool_comparison, reason = "one of the types that are compared is bool")]
 pub fn compare(f: Compare, a: View, b: View) -> Storage {
     with_element!(a.dtype(), T => {
         let (left, right) = (a.storage.read(f.name()), b.storage.read(f.name()));

@@ -14,15 +14,16 @@ use crate::layout::Layout;
 pub fn add(x: View, y: View, alpha: Scalar) {
     with_element!(x.dtype(), T => {
         let alpha = <T as Element>::Compute::from_scalar(alpha);
-        let sum = |x: &mut T, y: T| *x = T::narrow(x.widen().add(y.widen().mul(alpha)));
-        combine::<T>("add_", x, y, sum);
+        combine::<T>("add_", x, y, |x, y| {
+            *x = T::of_compute(x.to_compute().add(y.to_compute().mul(alpha)));
+        });
     })
 }
 
 /// x = x · y.
 pub fn mul(x: View, y: View) {
     with_element!(x.dtype(), T => {
-        combine::<T>("mul_", x, y, |x, y| *x = T::narrow(x.widen().mul(y.widen())));
+        combine::<T>("mul_", x, y, |x, y| *x = T::of_compute(x.to_compute().mul(y.to_compute())));
     })
 }
 
@@ -58,20 +59,26 @@ pub fn masked_fill(x: View, mask: View, value: Scalar) {
 
 /// The element of x at place `index[i]`, counted in logical order, becomes `src[i]`, or that is
 /// added to it.
-pub fn put<T: Element>(x: View, index: View, src: View, accumulate: bool) {
+pub fn put<T: Element>(op: &'static str, x: View, index: View, src: View, accumulate: bool) {
     if std::ptr::eq(x.storage, src.storage) {
         let packed = Layout::contiguous(src.layout.shape());
         let src = copy(src, T::DTYPE);
-        return put::<T>(x, index, View { storage: &src, layout: &packed }, accumulate);
+        return put::<T>(op, x, index, View { storage: &src, layout: &packed }, accumulate);
     }
     let places: Vec<usize> = x.layout.positions().collect();
-    let (index_buffer, source) = (index.storage.read("put_"), src.storage.read("put_"));
+    let (index_buffer, source) = (index.storage.read(op), src.storage.read(op));
     let (indices, source) = (elements::<i64>(&index_buffer), elements::<T>(&source));
-    let mut target = x.storage.write("put_");
+    let mut target = x.storage.write(op);
     let target = elements_mut::<T>(&mut target);
-    for (at, from) in index.layout.positions().zip(src.layout.positions()) {
-        let (place, value) = (places[indices[at] as usize], source[from]);
-        target[place] =
-            if accumulate { T::narrow(target[place].widen().add(value.widen())) } else { value };
+    let pairs = index.layout.positions().zip(src.layout.positions());
+    let pairs = pairs.map(|(at, from)| (indices[at] as usize, source[from]));
+    if !accumulate {
+        return pairs.for_each(|(place, value)| target[places[place]] = value);
+    }
+    // Rounded once, after all that falls on one place has been added up.
+    let mut sums: Vec<T::Compute> = places.iter().map(|&at| target[at].to_compute()).collect();
+    pairs.for_each(|(place, value)| sums[place] = sums[place].add(value.to_compute()));
+    for (&at, sum) in places.iter().zip(sums) {
+        target[at] = T::of_compute(sum);
     }
 }

@@ -23,16 +23,16 @@ pub fn gather<T: Element>(x: View, dim: usize, index: View) -> Storage {
 pub fn scatter_add<T: Element>(x: View, dim: usize, index: View, src: View) -> Storage {
     let packed = Layout::contiguous(x.layout.shape());
     let buffer = x.storage.read("scatter_add");
-    let mut out = map((elements::<T>(&buffer), x.layout), T::widen);
+    let mut out = map((elements::<T>(&buffer), x.layout), T::to_compute);
     let index_buffer = index.storage.read("scatter_add");
     let src_buffer = src.storage.read("scatter_add");
     let added = elements::<T>(&src_buffer);
     let targets = indexed_positions(&packed, dim, elements(&index_buffer), index.layout);
     for (target, source) in targets.zip(src.layout.positions()) {
-        out[target] = out[target].add(added[source].widen());
+        out[target] = out[target].add(added[source].to_compute());
     }
     // Rounded once, after all that falls on one place has been added up.
-    Storage::new(out.into_iter().map(T::narrow).collect::<Vec<T>>())
+    Storage::new(out.into_iter().map(T::of_compute).collect::<Vec<T>>())
 }
 
 /// `y[i]` is the element of x at place `index[i]`, counted in logical order.

@@ -33,13 +33,13 @@ fn of_type<T: Element>(
 /// Widened to packed `f32` matrices first: each element is used many times.
 fn of_halves<T: Element<Compute = f32>>(a: View, b: View) -> Storage {
     let (left, right) = (a.storage.read("matmul"), b.storage.read("matmul"));
-    let left = map(operand::<T>(&left, a), T::widen);
-    let right = map(operand::<T>(&right, b), T::widen);
+    let left = map(operand::<T>(&left, a), T::to_compute);
+    let right = map(operand::<T>(&right, b), T::to_compute);
     let packed = |x: View| Layout::contiguous(x.layout.shape());
     let product = batch((&left, &packed(a)), (&right, &packed(b)), |a, b, out| {
         gemm(matrixmultiply::sgemm, a, b, out)
     });
-    Storage::new(product.into_iter().map(T::narrow).collect::<Vec<T>>())
+    Storage::new(product.into_iter().map(T::of_compute).collect::<Vec<T>>())
 }
 
 /// One product after the other, each written where its matrix of the result lies.
@@ -65,9 +65,11 @@ fn one_by_one<T: Element>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, 
     let n = b_layout.shape()[1];
     for (place, out) in out.iter_mut().enumerate() {
         let (row, column) = (a_layout.select(0, place / n), b_layout.select(1, place % n));
-        let products =
-            row.positions().zip(column.positions()).map(|(i, j)| a[i].widen().mul(b[j].widen()));
-        *out = T::narrow(products.fold(T::Compute::default(), Arithmetic::add));
+        let products = row
+            .positions()
+            .zip(column.positions())
+            .map(|(i, j)| a[i].to_compute().mul(b[j].to_compute()));
+        *out = T::of_compute(products.fold(T::Compute::default(), Arithmetic::add));
     }
 }
 

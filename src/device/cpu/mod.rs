@@ -79,8 +79,8 @@ impl Backend for Cpu {
         with_element!(x.dtype(), T => index::take::<T>(x, index))
     }
 
-    fn put_in_place(&self, x: View, index: View, src: View, accumulate: bool) {
-        with_element!(x.dtype(), T => in_place::put::<T>(x, index, src, accumulate))
+    fn put_in_place(&self, op: &'static str, x: View, index: View, src: View, accumulate: bool) {
+        with_element!(x.dtype(), T => in_place::put::<T>(op, x, index, src, accumulate))
     }
 
     fn add_in_place(&self, x: View, y: View, alpha: Scalar) {

@@ -49,8 +49,8 @@ fn identity<A: Arithmetic>(f: Reduce, (lowest, highest): (A, A)) -> (A, fn(A, A)
     match f {
         Reduce::Sum => (A::default(), A::add),
         Reduce::Prod => (A::from_scalar(Scalar::Int(1)), A::mul),
-        Reduce::Max => (lowest, A::maximum),
-        Reduce::Min => (highest, A::minimum),
+        Reduce::Max => (lowest, A::larger),
+        Reduce::Min => (highest, A::smaller),
     }
 }
 
@@ -100,10 +100,10 @@ fn sum_row<T: Element>(row: &[T]) -> f64 {
         let (eights, rest) = block.as_chunks::<8>();
         for eight in eights {
             for (lane, x) in lanes.iter_mut().zip(eight) {
-                *lane = lane.add(x.widen());
+                *lane = lane.add(x.to_compute());
             }
         }
-        let rest = rest.iter().map(|x| x.widen());
+        let rest = rest.iter().map(|x| x.to_compute());
         lanes.into_iter().chain(rest).map(to_f64).sum::<f64>()
     };
     row.chunks(1024).map(block_sum).sum()

@@ -17,16 +17,16 @@ pub fn softmax<T: Element<Compute: Float>>(x: View, log: bool) -> Storage {
     let from_f64 = |x: f64| T::Compute::from_scalar(Scalar::Float(x));
     let mut out = room(x.layout.shape().numel());
     for [start] in rows([x.layout]) {
-        let row = (0..len).map(|i| values[start + i * step].widen());
+        let row = (0..len).map(|i| values[start + i * step].to_compute());
         let lowest = from_f64(f64::NEG_INFINITY);
         let max = row.clone().fold(lowest, |max, x| if x > max { x } else { max });
         let sum: f64 = row.clone().map(|x| to_f64(x.sub(max).exp())).sum();
         if log {
             let log_sum = from_f64(sum.ln());
-            out.extend(row.map(|x| T::narrow(x.sub(max).sub(log_sum))));
+            out.extend(row.map(|x| T::of_compute(x.sub(max).sub(log_sum))));
         } else {
             let scale = from_f64(1.0 / sum);
-            out.extend(row.map(|x| T::narrow(x.sub(max).exp().mul(scale))));
+            out.extend(row.map(|x| T::of_compute(x.sub(max).exp().mul(scale))));
         }
     }
     Storage::new(out)

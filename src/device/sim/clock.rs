@@ -3,8 +3,9 @@
 //! The bytes of a copy move at once; this file only says when they would have moved. Times are pure
 //! functions of the calls made, in whole nanoseconds, and no real clock is read. A call moves the
 //! host's time on; a copy begins when the host has asked for it, its stream has come to it, and the
-//! copy engine of its direction is free. T4 to H200 have an engine for each direction, so a copy to
-//! the device and one to the host overlap and two of one direction do not.
+//! copy engine of its direction is free. A GPU has an engine for each direction (`deviceQuery`
+//! counts three in all on a T4 and on an H100), so a copy to the device and one to the host
+//! overlap, and two of one direction do not.
 
 use super::gpus::{COPY_CALL, COPY_LATENCY, Figures, QUERY, STAGING, STAGING_BUFFER};
 use crate::device::driver::{HostMemory, Nanoseconds, Route};

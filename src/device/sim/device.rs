@@ -112,7 +112,13 @@ impl Driver for SimDevice {
 
     fn free(&self, ptr: DevicePtr) -> Result<(), Error> {
         let mut state = self.state();
-        state.memory.free(ptr).map_err(|refusal| self.error(&state, refusal))
+        if let Err(refusal) = state.memory.free(ptr) {
+            return Err(self.error(&state, refusal));
+        }
+        if ptr != DevicePtr::NULL {
+            state.timeline.synchronize();
+        }
+        Ok(())
     }
 
     fn copy_to_device(

@@ -38,12 +38,12 @@ pub struct Figures {
 }
 
 /// What one call to copy keeps the host busy: 5 to 7 us for `cudaMemcpyAsync`, measured by Wu et
-/// al., "DualPath", arXiv 2602.21548, section 5.2 (on Hopper; taken for all).
+/// al., "DualPath", arXiv 2602.21548, section 5.2; taken for all GPUs.
 pub const COPY_CALL: Nanoseconds = 6_000;
 
 /// From the start of a copy to its first byte. A small blocking copy takes about 10 us in all
-/// (M. Boyer, "Memory Transfer Overhead", University of Virginia), of which the call takes
-/// [`COPY_CALL`].
+/// (M. Boyer, "Memory Transfer Overhead", University of Virginia; a GTX 280), of which the call
+/// takes [`COPY_CALL`].
 pub const COPY_LATENCY: Nanoseconds = 4_000;
 
 /// What one kernel launch keeps the host busy: about 3 us for an empty kernel on recent hardware

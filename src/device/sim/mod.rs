@@ -3,6 +3,17 @@
 //! What moves is real: each device keeps its bytes apart from the host's, within a capacity that
 //! can be set. What takes time is *modelled*, from published figures of a named [`Gpu`]. A device
 //! is made at its first use and is then there until the program ends.
+//!
+//! Why it pays to copy much at once, by `cargo run --example transfers`:
+//!
+//! ```text
+//! 64 MiB to the device as  memory    copies       bytes   us (modelled)
+//! 1 transfer               pageable       1    67108864          9694.4
+//! 1 transfer               pinned         1    67108864          5602.4
+//! 1,024 transfers          pageable    1024    67108864         19926.0
+//! 1,024 transfers          pinned      1024    67108864         15833.1
+//! The times are modelled from the published figures of a T4.
+//! ```
 
 mod clock;
 mod device;

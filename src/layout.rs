@@ -204,6 +204,43 @@ impl Layout {
         Layout { offset: self.offset - start, ..*self }
     }
 
+    /// This layout of a part of what `whole` shows, as it would be if `whole` lay packed at the
+    /// front of a storage; `None` if no strides say so. The gradient of `whole` lies like that.
+    pub fn within(&self, whole: &Layout) -> Option<Layout> {
+        if self.shape.contains(&0) || (whole.is_contiguous() && whole.offset == 0) {
+            return Some(*self);
+        }
+        if whole.shows_an_element_twice() {
+            return None;
+        }
+        // Runs of memory and their steps, largest first, beside the steps of the same runs packed.
+        let mut runs = Vec::new();
+        let mut packed = 1;
+        for (size, step) in whole.runs_from_the_back() {
+            runs.push((step, packed, size));
+            packed *= size;
+        }
+        runs.sort_unstable_by(|a, b| b.cmp(a));
+        // How many steps of each run make a distance in memory, and their distance when packed.
+        let mut used = vec![0; runs.len()];
+        let mut along = |mut distance: usize, times: usize| {
+            let mut out = 0;
+            for (&(step, packed, _), used) in runs.iter().zip(&mut used) {
+                out += distance / step * packed;
+                *used += distance / step * times;
+                distance %= step;
+            }
+            (distance == 0).then_some(out)
+        };
+        let mut out = *self;
+        out.offset = along(self.offset.checked_sub(whole.offset)?, 1)?;
+        for dim in 0..self.shape.len() {
+            out.strides[dim] = along(self.strides[dim], self.shape[dim].saturating_sub(1))?;
+        }
+        // No step may carry from one run into the next: then the sum of steps is their place.
+        runs.iter().zip(&used).all(|(&(_, _, size), &used)| used < size).then_some(out)
+    }
+
     /// Whether some element of `other`, a layout of the same storage, lies at an element of this
     /// one, but not all of them at the same index.
     pub fn overlaps_in_part(&self, other: &Layout) -> bool {

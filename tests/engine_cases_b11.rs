@@ -1,6 +1,7 @@
 //! Given cases B11 to B19, zero sizes, index bounds, expand, shared storage, argmax: real reports
 //! about PyTorch-like libraries with a definite right answer, named by id. Beside each, more inputs
-//! of its kind. Numbers without a word of explanation are the case's, or follow from the definition.
+//! of its kind. Numbers without a word of explanation are the case's, or follow from the
+//! definition.
 
 #[path = "engine/refused.rs"]
 mod refused;

@@ -209,7 +209,7 @@ fn wrong_uses_of_autograd_are_refused() {
         wrong("add_(f32 [2, 3], f32 [2, 3]): ", "no_grad", || leaf().add_(&x(), 1.0)),
         wrong("mul_(f32 [3], f32 [3]): ", "no_grad", || leaf().select(0, 1).mul_(&y3())),
         wrong("copy_(f32 [3], f32 [3]): ", "nothing was recorded", || unrecorded().copy_(&y3())),
-        wrong("add_(f32 [2, 3], f32 [2, 3]): ", "packed", || turned().add_(&leaf(), 1)),
+        wrong("add_(f32 [3], f32 [3]): ", "scattered", || repeated().add_(&leaf().select(0, 0), 1)),
         wrong("copy_(f32 [3], f32 [3]): ", "different places", || shifted(&y())),
         wrong("fill_(f32 [2, 3]): ", "no_grad", || leaf().fill_(1.0)),
         wrong("fill_(f32 [4, 2, 3]): ", "copy", || x().expand(&[4, 2, 3]).fill_(1.0)),
@@ -234,9 +234,9 @@ fn unrecorded() -> Tensor {
     no_grad(|| y.select(0, 1))
 }
 
-/// A tensor of its own, whose numbers lie column by column.
-fn turned() -> Tensor {
-    Tensor::ones(&[3, 2]).transpose(0, 1).detach()
+/// A row of a tensor of its own that shows one row twice.
+fn repeated() -> Tensor {
+    Tensor::ones(&[1, 3]).expand(&[2, 3]).detach().select(0, 1)
 }
 
 fn inference() -> Tensor {

@@ -46,7 +46,7 @@ pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
     }
     let op: Box<dyn AnyOp> = match x.layout() == base.layout() {
         true => Box::new(Erased(op)),
-        false => Box::new(Within { op: Erased(op), view: *x.layout() }),
+        false => Box::new(Within { op: Erased(op), view: part_of(base, x) }),
     };
     base.rebase(Node::of_op(op, ctx, edges.to_vec(), base));
 }
@@ -54,7 +54,6 @@ pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
 #[track_caller]
 fn check_recordable(op: &'static str, inputs: &[&Tensor]) {
     let (x, base) = (inputs[0], inputs[0].base());
-    let packed = base.is_contiguous() && base.storage_offset() == 0;
     let message = if base.is_leaf() && base.requires_grad() {
         "a leaf that requires a gradient, or a view of one, cannot be changed in place while \
          operations are recorded: its gradient would belong to numbers that are gone; wrap the \
@@ -63,15 +62,25 @@ fn check_recordable(op: &'static str, inputs: &[&Tensor]) {
         "this view was made while nothing was recorded, so a recorded change of it could not \
          reach the tensor behind it; make the view where operations are recorded, or change it \
          in no_grad"
-    } else if !packed {
-        "the tensor does not lie packed in its storage, as a detached view does not, so its views \
-         could not follow a recorded change; copy() it"
+    } else if x.layout().within(base.layout()).is_none() {
+        "the tensor behind this view lies scattered in its storage, and no strides say where the \
+         view is in it; copy() the tensor before making the view"
     } else {
         return;
     };
     let briefs: Vec<String> = inputs.iter().map(|input| input.brief()).collect();
     let briefs: Vec<&dyn fmt::Display> = briefs.iter().map(|brief| brief as _).collect();
     misuse(op, &briefs, message.to_string())
+}
+
+/// Where a view of `base` lies in a gradient of `base`, which is packed.
+fn part_of(base: &Tensor, view: &Tensor) -> Layout {
+    let Some(part) = view.layout().within(base.layout()) else {
+        let message = "what is behind this view was changed in place, and no strides say where \
+                       the view is in it; make the view anew";
+        misuse("as_strided", &[&view.brief()], message.to_string())
+    };
+    part
 }
 
 /// A change of a part: the gradient of the whole passes outside the part as it is, and inside
@@ -98,7 +107,7 @@ impl<O: AnyOp> AnyOp for Within<O> {
 /// The node of a view of `base` whose history has changed: it shows a part of what `node` made.
 pub(crate) fn node_of_view(node: Arc<Node>, base: &Tensor, view: &Tensor) -> Arc<Node> {
     let (shape, dtype, device) = (*base.layout().shape(), base.dtype(), base.device());
-    let op = Part { shape, dtype, device, view: *view.layout() };
+    let op = Part { shape, dtype, device, view: part_of(base, view) };
     let ctx = Ctx::new("as_strided", &[true]);
     Node::of_op(Box::new(op), ctx, vec![Some(node)], view)
 }

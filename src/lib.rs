@@ -25,7 +25,7 @@ pub use device::{Device, driver, sim};
 pub use dtype::{DType, Element, Scalar, bf16, f16};
 pub use error::{Error, Misuse, catch};
 pub use layout::Layout;
-pub use ops::{OPS, OpRow, Sample, To, result_type};
+pub use ops::{Attention, CrossEntropy, OPS, OpRow, Reduction, Sample, To, result_type};
 pub use shape::{Dims, MAX_DIMS, Size};
 pub use storage::Storage;
 pub use tensor::Tensor;

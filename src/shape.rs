@@ -47,6 +47,11 @@ impl Dims {
         Dims::new(&[&self[..], &[value]].concat())
     }
 
+    /// The first `len` entries.
+    pub(crate) fn first(&self, len: usize) -> Dims {
+        Dims { len, values: self.values }
+    }
+
     /// The number of elements of a tensor of this shape; 1 for no dimensions at all.
     ///
     /// # Panics

@@ -113,6 +113,21 @@ pub trait Backend: Sync {
     fn matmul(&self, a: View, b: View) -> Storage;
     /// `(outer, n) → (outer, n)`: softmax, or its logarithm, of each row.
     fn softmax(&self, x: View, log: bool) -> Storage;
+    /// ln Σ exp(x) over the dimensions for which `over` is true; floating-point only.
+    fn logsumexp(&self, x: View, over: &[bool]) -> Storage;
+    /// Σ (x − mean)² / divisor over the dimensions for which `over` is true, or the root of it;
+    /// floating-point only.
+    fn variance(&self, x: View, over: &[bool], divisor: f64, root: bool) -> Storage;
+    /// `(outer, n) → (outer, n), (outer), (outer)`: each row with mean 0 (if `centred`) and variance
+    /// 1, times the weight, plus the bias; its mean, and 1 / √(variance + ε).
+    fn layer_norm(
+        &self,
+        x: View,
+        weight: Option<View>,
+        bias: Option<View>,
+        eps: f64,
+        centred: bool,
+    ) -> [Storage; 3];
     /// The elements laid out anew in logical order, as elements of type `to`.
     fn copy(&self, x: View, to: DType) -> Storage;
     /// The elements laid out anew, those dimensions backwards for which `over` is true.

@@ -28,24 +28,31 @@ pub trait Arithmetic: Element<Compute = Self> {
 pub trait Number: Arithmetic {
     /// −x
     fn neg(self) -> Self;
+    /// |x|; the lowest integer, whose negative does not fit, stays.
+    fn abs(self) -> Self;
+    /// −1, 0 or 1; 0 for NaN, as in PyTorch.
+    fn sign(self) -> Self;
     /// a / b rounded down to an integer.
     fn floor_divide(self, b: Self) -> Self;
     /// a / b with its fraction cut off.
     fn trunc_divide(self, b: Self) -> Self;
     /// a − b · floor(a / b): it has the sign of b.
     fn remainder(self, b: Self) -> Self;
+    /// a to the power of b. For a negative b, integers give 1 / aᵇ with its fraction cut off, and
+    /// 0 if a is 0, as in PyTorch.
+    fn pow(self, b: Self) -> Self;
 }
 
-/// A floating-point type that kernels compute with.
-pub trait Float: Number {
-    /// a / b by IEEE 754.
-    fn div(self, b: Self) -> Self;
-    /// eˣ
-    fn exp(self) -> Self;
-    /// Natural logarithm.
-    fn ln(self) -> Self;
-    /// Hyperbolic tangent.
-    fn tanh(self) -> Self;
+/// A type whose bits can be combined one by one; `bool` is one bit.
+pub trait Bits: Element {
+    /// Bits that both have.
+    fn and(self, b: Self) -> Self;
+    /// Bits that one has.
+    fn or(self, b: Self) -> Self;
+    /// Bits in which the two differ.
+    fn xor(self, b: Self) -> Self;
+    /// Each bit inverted.
+    fn not(self) -> Self;
 }
 
 macro_rules! float_arithmetic {
@@ -67,6 +74,14 @@ macro_rules! float_arithmetic {
         impl Number for $T {
             fn neg(self) -> $T {
                 -self
+            }
+
+            fn abs(self) -> $T {
+                $T::abs(self)
+            }
+
+            fn sign(self) -> $T {
+                f32::from(i8::from(self > 0.0) - i8::from(self < 0.0)).into()
             }
 
             // From the exact remainder, as in PyTorch: the rounded quotient of 1 and 0.1 is 10,
@@ -97,23 +112,9 @@ macro_rules! float_arithmetic {
                 let rest = self % b;
                 if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
             }
-        }
 
-        impl Float for $T {
-            fn div(self, b: $T) -> $T {
-                self / b
-            }
-
-            fn exp(self) -> $T {
-                $T::exp(self)
-            }
-
-            fn ln(self) -> $T {
-                $T::ln(self)
-            }
-
-            fn tanh(self) -> $T {
-                $T::tanh(self)
+            fn pow(self, b: $T) -> $T {
+                self.powf(b)
             }
         }
     )*};
@@ -121,7 +122,7 @@ macro_rules! float_arithmetic {
 float_arithmetic!(f32, f64);
 
 macro_rules! integer_arithmetic {
-    ($($T:ident),*) => {$(
+    ($($T:ident, $sign:expr, $abs:expr;)*) => {$(
         impl Arithmetic for $T {
             fn add(self, b: $T) -> $T {
                 self.wrapping_add(b)
@@ -141,6 +142,14 @@ macro_rules! integer_arithmetic {
                 self.wrapping_neg()
             }
 
+            fn abs(self) -> $T {
+                $abs(self)
+            }
+
+            fn sign(self) -> $T {
+                $sign(self)
+            }
+
             fn floor_divide(self, b: $T) -> $T {
                 let quotient = self.wrapping_div(b);
                 let (uneven, zero) = (self.wrapping_rem(b) != 0, $T::default());
@@ -155,10 +164,59 @@ macro_rules! integer_arithmetic {
                 let (rest, zero) = (self.wrapping_rem(b), $T::default());
                 if rest != 0 && (rest < zero) != (b < zero) { rest + b } else { rest }
             }
+
+            // By the bits of b: aᵇ is the product of those of a, a², a⁴, … whose bit is set.
+            fn pow(self, b: $T) -> $T {
+                let zero = $T::default();
+                if b < zero {
+                    let odd = b & 1 == 1;
+                    return match self {
+                        1 => 1,
+                        _ if self.wrapping_add(1) == 0 => if odd { self } else { 1 },
+                        _ => 0,
+                    };
+                }
+                let (mut power, mut square, mut rest) = (1 as $T, self, b);
+                while rest > zero {
+                    if rest & 1 == 1 {
+                        power = power.wrapping_mul(square);
+                    }
+                    square = square.wrapping_mul(square);
+                    rest >>= 1;
+                }
+                power
+            }
         }
     )*};
 }
-integer_arithmetic!(i64, i32, u8);
+integer_arithmetic! {
+    i64, i64::signum, i64::wrapping_abs;
+    i32, i32::signum, i32::wrapping_abs;
+    u8, |x: u8| x.min(1), |x| x;
+}
+
+macro_rules! bits {
+    ($($T:ident),*) => {$(
+        impl Bits for $T {
+            fn and(self, b: $T) -> $T {
+                self & b
+            }
+
+            fn or(self, b: $T) -> $T {
+                self | b
+            }
+
+            fn xor(self, b: $T) -> $T {
+                self ^ b
+            }
+
+            fn not(self) -> $T {
+                !self
+            }
+        }
+    )*};
+}
+bits!(i64, i32, u8, bool);
 
 impl Arithmetic for bool {
     fn add(self, b: bool) -> bool {

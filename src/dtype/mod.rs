@@ -3,11 +3,14 @@
 mod arithmetic;
 mod buffer;
 mod element;
+mod float;
+mod math;
 mod scalar;
 
-pub use arithmetic::{Arithmetic, Float, Number};
+pub use arithmetic::{Arithmetic, Bits, Number};
 pub use buffer::Buffer;
 pub use element::Element;
+pub use float::Float;
 pub use half::{bf16, f16};
 pub use scalar::Scalar;
 
@@ -35,7 +38,8 @@ pub enum DType {
 }
 
 /// Runs an expression with `$T` standing for the Rust type of a dtype: of any one, or of those that
-/// can be divided by (`number`), or of the floating-point ones (`float`).
+/// can be divided by (`number`), or of the floating-point ones (`float`), or of those whose bits
+/// count one by one (`bits`).
 macro_rules! with_element {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::dtype::with_element!($dtype, $T => $body;
@@ -51,6 +55,11 @@ macro_rules! with_element {
         $crate::dtype::with_element!($dtype, $T => $body;
             F64 f64, F32 f32, F16 $crate::dtype::f16, BF16 $crate::dtype::bf16;
             or unreachable!("the public method converts integers"))
+    };
+    ($dtype:expr, bits $T:ident => $body:expr) => {
+        $crate::dtype::with_element!($dtype, $T => $body;
+            I64 i64, I32 i32, U8 u8, Bool bool;
+            or unreachable!("the public method refuses floating-point types"))
     };
     ($dtype:expr, $T:ident => $body:expr;
      $($variant:ident $type:ty),* $(; or $otherwise:expr)?) => {

@@ -2,10 +2,11 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::device::Binary;
+use crate::device::{Binary, Unary};
 use crate::dtype::{DType, Scalar};
 use crate::ops::binary::{binary, broadcast_pair};
-use crate::ops::{expect_fits, expect_one_device, refuse};
+use crate::ops::unary::unary;
+use crate::ops::{expect_fits, expect_one_device, refuse, with_scalar};
 use crate::shape::broadcast;
 
 impl Tensor {
@@ -39,12 +40,75 @@ impl Tensor {
         Tensor::where_cond(mask, &value, self)
     }
 
+    /// As [`masked_fill`](Tensor::masked_fill) with a tensor of one number, which may require a
+    /// gradient: it gets the sum of dy where the mask holds. The type stays x's.
+    ///
+    /// # Panics
+    /// If the mask is not `bool`, the value has dimensions, or the shapes do not broadcast.
+    #[track_caller]
+    pub fn masked_fill_tensor(&self, mask: &Tensor, value: &Tensor) -> Tensor {
+        expect_mask("masked_fill", mask, &[self, mask, value]);
+        if !value.shape().is_empty() {
+            let message = "the value must be one number, without dimensions; take it with \
+                           select(), or use where_cond for a value in every place";
+            refuse("masked_fill", &[self, mask, value], message.to_string());
+        }
+        Tensor::where_cond(mask, &value.to(self.dtype()), self)
+    }
+
+    /// y = x, but at least `min` and at most `max`; NaN where one of the three is. The type is x's
+    /// unless a bound is of a higher kind, and a bound beyond all numbers of the type is none.
+    pub fn clamp(&self, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Tensor {
+        let (min, max) = (min.into(), max.into());
+        let x = with_scalar(&with_scalar(self, min), max);
+        let (min, max) = (within_range(min, x.dtype()), within_range(max, x.dtype()));
+        apply(Clamp { min, max }, [&x])
+    }
+
     /// y = x, but at least `min`, broadcast; NaN if one is NaN. The gradient of x is dy where x is
     /// not smaller, and that of `min` is dy where x is.
     #[track_caller]
     pub fn clamp_min(&self, min: &Tensor) -> Tensor {
         let (x, min) = broadcast_pair("clamp_min", self, min);
-        apply(ClampMin, [&x, &min])
+        apply(Bounded { by: Binary::Maximum }, [&x, &min])
+    }
+
+    /// y = x, but at most `max`, broadcast; NaN if one is NaN. The gradient of x is dy where x is
+    /// not larger, and that of `max` is dy where x is.
+    #[track_caller]
+    pub fn clamp_max(&self, max: &Tensor) -> Tensor {
+        let (x, max) = broadcast_pair("clamp_max", self, max);
+        apply(Bounded { by: Binary::Minimum }, [&x, &max])
+    }
+
+    /// As [`clamp_min`](Tensor::clamp_min) by one number.
+    pub fn clamp_min_scalar(&self, min: impl Into<Scalar>) -> Tensor {
+        let (x, min) = with_bound(self, min.into());
+        x.clamp_min(&min)
+    }
+
+    /// As [`clamp_max`](Tensor::clamp_max) by one number.
+    pub fn clamp_max_scalar(&self, max: impl Into<Scalar>) -> Tensor {
+        let (x, max) = with_bound(self, max.into());
+        x.clamp_max(&max)
+    }
+}
+
+/// x in the type that it has together with a bound, and the bound as a tensor of that type.
+fn with_bound(x: &Tensor, bound: Scalar) -> (Tensor, Tensor) {
+    let x = with_scalar(x, bound);
+    let bound = within_range(bound, x.dtype());
+    let bound = Tensor::full_on(&[], bound, x.dtype(), x.device());
+    (x, bound)
+}
+
+/// A bound beyond all numbers of a type bounds as the last of them does, or as infinity.
+fn within_range(bound: Scalar, dtype: DType) -> Scalar {
+    match dtype {
+        DType::U8 => Scalar::Int(bound.to_i64().clamp(0, u8::MAX.into())),
+        DType::I32 => Scalar::Int(bound.to_i64().clamp(i32::MIN.into(), i32::MAX.into())),
+        _ if bound.fits(dtype) => bound,
+        _ => Scalar::Float(f64::INFINITY.copysign(bound.to_f64())),
     }
 }
 
@@ -57,24 +121,59 @@ pub(super) fn expect_mask(op: &'static str, mask: &Tensor, operands: &[&Tensor])
     }
 }
 
-/// y = the larger of x and a lower bound. Shapes: two of one shape → the same. Gradient: dy goes to
-/// x where it is not smaller, else to the bound; where one is NaN, to neither. Saves both.
-struct ClampMin;
+/// y = min(max(x, lower), upper). Shapes: any → the same. Gradient: dx = dy where x is within the
+/// bounds, which count as within, else 0. Saves x.
+struct Clamp {
+    min: Scalar,
+    max: Scalar,
+}
 
-impl Op<2> for ClampMin {
+impl Op<1> for Clamp {
     fn name(&self) -> &'static str {
-        "clamp_min"
+        "clamp"
     }
 
-    fn forward(&self, ctx: &mut Ctx, [x, min]: [&Tensor; 2]) -> Tensor {
+    fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
         ctx.save(x);
-        ctx.save(min);
-        binary(Binary::Maximum, x, min)
+        // The upper bound last: it wins if the two are the wrong way round, as in PyTorch.
+        unary(Unary::ClampMax(self.max), &unary(Unary::ClampMin(self.min), x))
+    }
+
+    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
+        let x = ctx.saved(0);
+        let within = x.ge_scalar(self.min).logical_and(&x.le_scalar(self.max));
+        [Some(dy.masked_fill(&within.logical_not(), 0))]
+    }
+}
+
+/// y = the larger of x and a lower bound, or the smaller of x and an upper one. Shapes: two of one
+/// shape → the same. Gradient: dy goes to x where it is within the bound, which counts as within,
+/// else to the bound; where one is NaN, to neither. Saves both.
+struct Bounded {
+    by: Binary,
+}
+
+impl Op<2> for Bounded {
+    fn name(&self) -> &'static str {
+        match self.by {
+            Binary::Maximum => "clamp_min",
+            _ => "clamp_max",
+        }
+    }
+
+    fn forward(&self, ctx: &mut Ctx, [x, bound]: [&Tensor; 2]) -> Tensor {
+        ctx.save(x);
+        ctx.save(bound);
+        binary(self.by, x, bound)
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
-        let (x, min, zeros) = (ctx.saved(0), ctx.saved(1), dy.zeros_like());
-        [x.ge(&min), x.lt(&min)].map(|taken| Some(Tensor::where_cond(&taken, dy, &zeros)))
+        let (x, bound, zeros) = (ctx.saved(0), ctx.saved(1), dy.zeros_like());
+        let taken = match self.by {
+            Binary::Maximum => [x.ge(&bound), x.lt(&bound)],
+            _ => [x.le(&bound), x.gt(&bound)],
+        };
+        taken.map(|taken| Some(Tensor::where_cond(&taken, dy, &zeros)))
     }
 }
 

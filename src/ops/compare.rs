@@ -1,8 +1,13 @@
 //! Comparisons: they give `bool`, and have no gradient.
+//!
+//! Two types are compared in their common one. A number that does not fit into it is refused:
+//! PyTorch compares a `u8` with the low 8 bits of -1 and finds it smaller than that.
 
 use crate::Tensor;
 use crate::device::Compare;
+use crate::dtype::Scalar;
 use crate::ops::binary::broadcast_pair;
+use crate::ops::scalar::beside;
 
 impl Tensor {
     /// Where a = b, broadcast, as `bool`; false where one is NaN.
@@ -45,6 +50,66 @@ impl Tensor {
     pub fn ge(&self, other: &Tensor) -> Tensor {
         let (a, b) = broadcast_pair("ge", self, other);
         compare(Compare::Ge, &a, &b)
+    }
+
+    /// Where x = c, as `bool`; false where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn eq_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("eq_scalar", self, c.into());
+        x.eq(&c)
+    }
+
+    /// Where x ≠ c, as `bool`; true where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn ne_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("ne_scalar", self, c.into());
+        x.ne(&c)
+    }
+
+    /// Where x < c, as `bool`; false where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn lt_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("lt_scalar", self, c.into());
+        x.lt(&c)
+    }
+
+    /// Where x ≤ c, as `bool`; false where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn le_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("le_scalar", self, c.into());
+        x.le(&c)
+    }
+
+    /// Where x > c, as `bool`; false where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn gt_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("gt_scalar", self, c.into());
+        x.gt(&c)
+    }
+
+    /// Where x ≥ c, as `bool`; false where one is NaN.
+    ///
+    /// # Panics
+    /// If c does not fit into the type in which the two are compared.
+    #[track_caller]
+    pub fn ge_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("ge_scalar", self, c.into());
+        x.ge(&c)
     }
 }
 

@@ -6,8 +6,10 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Binary;
+use crate::dtype::Scalar;
 use crate::ops::binary::{binary, broadcast_pair, refuse_bool};
 use crate::ops::refuse;
+use crate::ops::scalar::beside;
 
 impl Tensor {
     /// a / b rounded down to a whole number, broadcast, in the common type. No gradient.
@@ -39,6 +41,42 @@ impl Tensor {
     pub fn remainder(&self, other: &Tensor) -> Tensor {
         let (a, b) = divisible("remainder", self, other);
         apply(Remainder, [&a, &b])
+    }
+
+    /// x / c rounded down to a whole number, as [`floor_divide`](Tensor::floor_divide) of two
+    /// tensors. No gradient.
+    ///
+    /// # Panics
+    /// If x and c are both `bool`, if both are integers and c is 0, or if c does not fit into the
+    /// type of the result.
+    #[track_caller]
+    pub fn floor_divide_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("floor_divide_scalar", self, c.into());
+        x.floor_divide(&c)
+    }
+
+    /// x / c with its fraction cut off, as [`trunc_divide`](Tensor::trunc_divide) of two tensors.
+    /// No gradient.
+    ///
+    /// # Panics
+    /// If x and c are both `bool`, if both are integers and c is 0, or if c does not fit into the
+    /// type of the result.
+    #[track_caller]
+    pub fn trunc_divide_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("trunc_divide_scalar", self, c.into());
+        x.trunc_divide(&c)
+    }
+
+    /// x − c · floor(x / c), as [`remainder`](Tensor::remainder) of two tensors: it has the sign of
+    /// c.
+    ///
+    /// # Panics
+    /// If x and c are both `bool`, if both are integers and c is 0, or if c does not fit into the
+    /// type of the result.
+    #[track_caller]
+    pub fn remainder_scalar(&self, c: impl Into<Scalar>) -> Tensor {
+        let (x, c) = beside("remainder_scalar", self, c.into());
+        x.remainder(&c)
     }
 }
 

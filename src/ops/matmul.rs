@@ -1,8 +1,8 @@
-//! The matrix product.
+//! The matrix product, and what is a thin layer over it.
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::ops::{expect_one_device, refuse};
 use crate::shape::broadcast;
 
@@ -30,6 +30,77 @@ impl Tensor {
         if vector_left { c.squeeze(if vector_right { -1 } else { -2 }) } else { c }
     }
 
+    /// c = a · b, matrix by matrix: `(B, M, K) · (B, K, N) → (B, M, N)`, and nothing is broadcast.
+    ///
+    /// # Panics
+    /// If the operands have not three dimensions, or do not fit as in [`matmul`](Tensor::matmul).
+    #[track_caller]
+    pub fn bmm(&self, other: &Tensor) -> Tensor {
+        expect_ranks("bmm", [self, other], [3, 3]);
+        if self.shape()[0] != other.shape()[0] {
+            let message = "the batches must have one size; matmul broadcasts".to_string();
+            refuse("bmm", &[self, other], message);
+        }
+        self.matmul(other)
+    }
+
+    /// A matrix times a vector: `(M, K) · (K) → (M)`.
+    ///
+    /// # Panics
+    /// If the operands have other ranks, or do not fit as in [`matmul`](Tensor::matmul).
+    #[track_caller]
+    pub fn mv(&self, vector: &Tensor) -> Tensor {
+        expect_ranks("mv", [self, vector], [2, 1]);
+        self.matmul(vector)
+    }
+
+    /// Σ a · b of two vectors: `(K) · (K) → ()`.
+    ///
+    /// # Panics
+    /// If the operands have other ranks, or do not fit as in [`matmul`](Tensor::matmul).
+    #[track_caller]
+    pub fn dot(&self, other: &Tensor) -> Tensor {
+        expect_ranks("dot", [self, other], [1, 1]);
+        self.matmul(other)
+    }
+
+    /// The product of each element with each other one: `(M), (N) → (M, N)`.
+    ///
+    /// # Panics
+    /// If the operands are not vectors.
+    #[track_caller]
+    pub fn outer(&self, other: &Tensor) -> Tensor {
+        expect_ranks("outer", [self, other], [1, 1]);
+        self.unsqueeze(1).mul(other)
+    }
+
+    /// beta · x + alpha · (a · b): `(M, N)`, or what broadcasts to it, and `(M, K) · (K, N) →
+    /// (M, N)`. With beta = 0, x does not count, not even a NaN in it.
+    ///
+    /// # Panics
+    /// If a and b are not matrices that fit, or x does not broadcast to their product.
+    #[track_caller]
+    pub fn addmm(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        beta: impl Into<Scalar>,
+        alpha: impl Into<Scalar>,
+    ) -> Tensor {
+        expect_ranks("addmm", [a, b], [2, 2]);
+        let (beta, alpha) = (beta.into(), alpha.into());
+        let product = a.matmul(b);
+        if broadcast(self.shape(), product.shape()).is_none_or(|to| &*to != product.shape()) {
+            let message = format!("x does not broadcast to {:?}, the product", product.shape());
+            refuse("addmm", &[self, a, b], message);
+        }
+        let scaled = |x: &Tensor, by: Scalar| {
+            if by.to_f64() == 1.0 { x.clone() } else { x.mul_scalar(by) }
+        };
+        let product = scaled(&product, alpha);
+        if beta.to_f64() == 0.0 { product } else { scaled(self, beta).add(&product) }
+    }
+
     #[track_caller]
     fn check_matmul(&self, other: &Tensor) {
         expect_one_device("matmul", &[self, other]);
@@ -46,6 +117,14 @@ impl Tensor {
         if let Some(message) = fault {
             refuse("matmul", &[self, other], message);
         }
+    }
+}
+
+#[track_caller]
+fn expect_ranks(op: &'static str, operands: [&Tensor; 2], ranks: [usize; 2]) {
+    if operands.map(|operand| operand.shape().len()) != ranks {
+        let message = format!("needs operands of {} and {} dimensions", ranks[0], ranks[1]);
+        refuse(op, &operands, message);
     }
 }
 

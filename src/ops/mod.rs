@@ -4,25 +4,42 @@
 //! its operands, so that an error names the caller's line, and hands the struct to
 //! [`apply`](crate::autograd::apply).
 
+mod activation;
+mod attention;
 mod binary;
 mod cast;
 mod choose;
 mod compare;
+mod cross_entropy;
 mod division;
+mod dropout;
+mod embedding;
+mod exponential;
+mod extremes;
 mod in_place;
 mod index;
+mod logic;
 mod lookup;
 mod loss;
 mod matmul;
+mod moments;
+mod norm;
+mod power;
 mod reduce;
+mod rounding;
+mod scalar;
 mod scan;
 mod softmax;
 mod table;
+mod trigonometric;
 mod unary;
 mod view;
 mod window;
 
+pub use attention::Attention;
 pub use cast::To;
+pub use cross_entropy::CrossEntropy;
+pub use loss::Reduction;
 pub use table::{OPS, OpRow, Sample};
 
 use crate::Tensor;

@@ -1,8 +1,8 @@
-//! Reductions over dimensions: sum, product, mean, the extremes, and where they are.
+//! Reductions over dimensions: sum, product and mean, and how many elements hold.
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::device::{Reduce, View};
+use crate::device::Reduce;
 use crate::dtype::DType;
 use crate::ops::{expect_dim, expect_floating, refuse};
 use crate::shape::Dims;
@@ -24,6 +24,12 @@ impl Tensor {
     pub fn sum_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
         let over = Over::new("sum", self, dims, keepdim);
         apply(Sum { over, from: self.dtype(), to: self.dtype().of_sum() }, [self])
+    }
+
+    /// The product of all elements.
+    #[track_caller]
+    pub fn prod(&self) -> Tensor {
+        self.prod_dims(&[], false)
     }
 
     /// The product over `dims`, which are read as in [`sum_dims`](Tensor::sum_dims).
@@ -57,61 +63,48 @@ impl Tensor {
         }
     }
 
-    /// The maximum over `dims` (PyTorch's `amax`), which are read as in
-    /// [`sum_dims`](Tensor::sum_dims). NaN if an element is NaN. Equal maxima share the gradient.
-    ///
-    /// # Panics
-    /// If there is nothing to take the maximum of.
+    /// Whether any element is not 0; false of none. NaN is not 0.
     #[track_caller]
-    pub fn max_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
-        apply(Extreme::new("max", self, dims, keepdim, Reduce::Max), [self])
+    pub fn any(&self) -> Tensor {
+        self.any_dims(&[], false)
     }
 
-    /// The minimum over `dims` (PyTorch's `amin`), as [`max_dims`](Tensor::max_dims).
-    ///
-    /// # Panics
-    /// If there is nothing to take the minimum of.
+    /// Whether any element over `dims` is not 0, as `bool`; of `u8`, as `u8`, as in PyTorch. The
+    /// dimensions are read as in [`sum_dims`](Tensor::sum_dims).
     #[track_caller]
-    pub fn min_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
-        apply(Extreme::new("min", self, dims, keepdim, Reduce::Min), [self])
+    pub fn any_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
+        Over::new("any", self, dims, keepdim).truth(Reduce::Sum, self)
     }
 
-    /// The index (`i64`) of the largest element along `dim`: the first one of equals, the first
-    /// NaN if there is one. It has no gradient.
-    ///
-    /// # Panics
-    /// If the dimension does not exist or is empty.
+    /// Whether every element is not 0; true of none. NaN is not 0.
     #[track_caller]
-    pub fn argmax(&self, dim: isize) -> Tensor {
-        self.place_of("argmax", Reduce::Max, dim)
+    pub fn all(&self) -> Tensor {
+        self.all_dims(&[], false)
     }
 
-    /// The index (`i64`) of the smallest element along `dim`, as [`argmax`](Tensor::argmax).
-    ///
-    /// # Panics
-    /// If the dimension does not exist or is empty.
+    /// Whether every element over `dims` is not 0, of the type that
+    /// [`any_dims`](Tensor::any_dims) gives.
     #[track_caller]
-    pub fn argmin(&self, dim: isize) -> Tensor {
-        self.place_of("argmin", Reduce::Min, dim)
+    pub fn all_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
+        Over::new("all", self, dims, keepdim).truth(Reduce::Prod, self)
     }
 
+    /// How many elements over `dims` are not 0, as `i64`. The dimensions are read as in
+    /// [`sum_dims`](Tensor::sum_dims).
     #[track_caller]
-    fn place_of(&self, op: &'static str, f: Reduce, dim: isize) -> Tensor {
-        let dim = expect_dim(op, self, dim);
-        if self.shape().get(dim) == Some(&0) {
-            refuse(op, &[self], "there are no elements along an empty dimension".to_string());
-        }
-        let mut order: Vec<usize> = (0..self.shape().len()).filter(|&other| other != dim).collect();
-        let outer = order.len();
-        order.extend((dim < self.shape().len()).then_some(dim));
-        let rows = self.layout().permute(&order);
-        let x = View { storage: self.storage(), layout: &rows };
-        Tensor::packed(self.device().backend().arg_reduce(f, x), &rows.shape()[..outer])
+    pub fn count_nonzero(&self, dims: &[isize]) -> Tensor {
+        let over = Over::new("count_nonzero", self, dims, false);
+        over.reduce(Reduce::Sum, &is_nonzero(self), DType::I64)
     }
 }
 
+/// Where x is not 0.
+fn is_nonzero(x: &Tensor) -> Tensor {
+    x.detach().ne(&Tensor::full_on(&[], 0, x.dtype(), x.device()))
+}
+
 /// Which dimensions a reduction runs over, and what is left.
-struct Over {
+pub(super) struct Over {
     /// For each dimension of the input, whether it is reduced.
     dims: Vec<bool>,
     from: Dims,
@@ -123,7 +116,7 @@ struct Over {
 
 impl Over {
     #[track_caller]
-    fn new(op: &'static str, x: &Tensor, dims: &[isize], keepdim: bool) -> Over {
+    pub(super) fn new(op: &'static str, x: &Tensor, dims: &[isize], keepdim: bool) -> Over {
         let from = *x.layout().shape();
         let mut over = vec![dims.is_empty(); from.len()];
         for &dim in dims {
@@ -144,17 +137,47 @@ impl Over {
     }
 
     /// How many elements become one.
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         let reduced = self.from.iter().zip(&self.dims).filter(|(_, over)| **over);
         reduced.map(|(size, _)| size).product()
     }
 
-    fn reduce(&self, f: Reduce, x: &Tensor, to: DType) -> Tensor {
+    pub(super) fn reduce(&self, f: Reduce, x: &Tensor, to: DType) -> Tensor {
         Tensor::packed(x.device().backend().reduce(f, x.view_of(), &self.dims, to), &self.to)
     }
 
+    /// The sum or the product of what is 1 where x is not 0: "or" and "and".
+    fn truth(&self, f: Reduce, x: &Tensor) -> Tensor {
+        let holds = self.reduce(f, &is_nonzero(x), DType::Bool);
+        if x.dtype() == DType::U8 { holds.to(DType::U8) } else { holds }
+    }
+
+    /// The reduced dimensions, as a public method takes them; of a tensor without any, none.
+    pub(super) fn named(&self) -> Vec<isize> {
+        (0..self.dims.len()).filter(|&dim| self.dims[dim]).map(|dim| dim as isize).collect()
+    }
+
+    /// For each dimension, whether it is reduced.
+    pub(super) fn dims(&self) -> &[bool] {
+        &self.dims
+    }
+
+    /// The result's shape.
+    pub(super) fn to(&self) -> &[usize] {
+        &self.to
+    }
+
+    /// dy in equal parts to the elements for which `takes` holds, and 0 to the others.
+    pub(super) fn share(&self, takes: &Tensor, dy: &Tensor) -> Tensor {
+        let ties = self.reduce(Reduce::Sum, takes, DType::I64);
+        // 100,000 ties are too many for an f16, though each one's share is not too small for it.
+        let wide = DType::promote(dy.dtype(), DType::F32);
+        let share = dy.to(wide).div(&ties.to(wide)).to(dy.dtype());
+        takes.to(dy.dtype()).mul(&self.repeat(&share))
+    }
+
     /// A tensor of the result's shape, repeated to the input's.
-    fn repeat(&self, y: &Tensor) -> Tensor {
+    pub(super) fn repeat(&self, y: &Tensor) -> Tensor {
         y.reshape(&self.kept).expand(&self.from)
     }
 }
@@ -182,8 +205,8 @@ impl Op<1> for Sum {
 }
 
 /// y = Π x over some dimensions. Shapes: `(B, T, C) → (B, C)` for T. Gradient: dx = dy · the
-/// product of the others, which is y / x where no element is 0, the product of the rest at the only
-/// 0, and 0 everywhere else. Saves x.
+/// product of the others: y / x where x is not 0, the product of the rest at the only 0, and 0 where
+/// there are more. Saves x and y.
 struct Prod(Over);
 
 impl Op<1> for Prod {
@@ -192,65 +215,22 @@ impl Op<1> for Prod {
     }
 
     fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        ctx.save(x);
-        self.0.reduce(Reduce::Prod, x, x.dtype().of_sum())
-    }
-
-    fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
-        let x = ctx.saved(0);
-        let number = |value: i32, dtype| Tensor::full_on(&[], value, dtype, x.device());
-        let zero = number(0, x.dtype());
-        let is_zero = x.eq(&zero);
-        let zeros = self.0.repeat(&self.0.reduce(Reduce::Sum, &is_zero, DType::I64));
-        let nonzero = x.masked_fill(&is_zero, 1);
-        let rest = self.0.repeat(&self.0.reduce(Reduce::Prod, &nonzero, x.dtype()));
-        let only = zeros.eq(&number(1, DType::I64)).mul(&is_zero);
-        let none = zeros.eq(&number(0, DType::I64));
-        let others = Tensor::where_cond(&none, &rest.div(&nonzero), &zero);
-        let others = Tensor::where_cond(&only, &rest, &others);
-        [Some(others.mul(&self.0.repeat(dy)))]
-    }
-}
-
-/// y = max x or min x over some dimensions. Shapes: `(B, T, C) → (B, C)` for T. Gradient: dy goes
-/// to the extreme element, in equal parts to equal ones, as in PyTorch's `amax`. Saves x and y.
-struct Extreme {
-    over: Over,
-    f: Reduce,
-}
-
-impl Extreme {
-    #[track_caller]
-    fn new(name: &'static str, x: &Tensor, dims: &[isize], keepdim: bool, f: Reduce) -> Extreme {
-        let over = Over::new(name, x, dims, keepdim);
-        if over.count() == 0 {
-            refuse(name, &[x], format!("the {name}imum of no elements does not exist"));
-        }
-        Extreme { over, f }
-    }
-}
-
-impl Op<1> for Extreme {
-    fn name(&self) -> &'static str {
-        match self.f {
-            Reduce::Max => "max",
-            _ => "min",
-        }
-    }
-
-    fn forward(&self, ctx: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
-        let y = self.over.reduce(self.f, x, x.dtype());
+        let y = self.0.reduce(Reduce::Prod, x, x.dtype().of_sum());
         ctx.save(x);
         ctx.save(&y);
         y
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
-        let is_extreme = ctx.saved(0).eq(&self.over.repeat(&ctx.saved(1)));
-        let ties = self.over.reduce(Reduce::Sum, &is_extreme, DType::I64);
-        // 100,000 ties are too many for an f16, though each one's share is not too small for it.
-        let wide = DType::promote(dy.dtype(), DType::F32);
-        let share = dy.to(wide).div(&ties.to(wide)).to(dy.dtype());
-        [Some(is_extreme.to(dy.dtype()).mul(&self.over.repeat(&share)))]
+        let (x, y) = (ctx.saved(0), ctx.saved(1));
+        let number = |value: i32, dtype| Tensor::full_on(&[], value, dtype, x.device());
+        let is_zero = x.eq(&number(0, x.dtype()));
+        let zeros = self.0.repeat(&self.0.reduce(Reduce::Sum, &is_zero, DType::I64));
+        let only = zeros.eq(&number(1, DType::I64)).mul(&is_zero);
+        let nonzero = x.masked_fill(&is_zero, 1);
+        let rest = self.0.repeat(&nonzero.prod_dims(&self.0.named(), true));
+        // Where there is a 0, y / x is 0 too. Its own gradient still knows the zero's factor.
+        let others = self.0.repeat(&y).div(&nonzero).masked_fill(&is_zero, 0);
+        [Some(Tensor::where_cond(&only, &rest, &others).mul(&self.0.repeat(dy)))]
     }
 }

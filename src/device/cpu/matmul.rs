@@ -1,5 +1,12 @@
-//! The matrix product, by the `matrixmultiply` crate: it takes strides, so a transposed operand
-//! is read where it lies.
+//! The matrix product, by the `gemm-f32` crate, and in `f64`, which is for checking, by
+//! `matrixmultiply`. Both take strides, so a transposed operand is read where it lies.
+//!
+//! One large product is cut up among the threads by the crate, along its rows and columns; of a batch
+//! each product is the work of one thread. Either way no sum is cut, so the bits do not depend on
+//! the number of threads.
+
+use gemm_common::Parallelism;
+use rayon::prelude::*;
 
 use crate::device::View;
 use crate::device::cpu::walk::{Operand, map};
@@ -13,18 +20,20 @@ use crate::storage::Storage;
 /// integers wrap around.
 pub fn matmul(a: View, b: View) -> Storage {
     match a.dtype() {
-        DType::F32 => of_type::<f32>(a, b, |a, b, out| gemm(matrixmultiply::sgemm, a, b, out)),
-        DType::F64 => of_type::<f64>(a, b, |a, b, out| gemm(matrixmultiply::dgemm, a, b, out)),
+        DType::F32 => of_type::<f32>(a, b, product_f32),
+        DType::F64 => of_type::<f64>(a, b, |a, b, out, _| product_f64(a, b, out)),
         DType::F16 => of_halves::<f16>(a, b),
         DType::BF16 => of_halves::<bf16>(a, b),
-        _ => with_element!(a.dtype(), number T => of_type::<T>(a, b, one_by_one)),
+        _ => {
+            with_element!(a.dtype(), number T => of_type::<T>(a, b, |a, b, out, _| one_by_one(a, b, out)))
+        }
     }
 }
 
 fn of_type<T: Element>(
     a: View,
     b: View,
-    product: impl Fn(Operand<T>, Operand<T>, &mut [T]),
+    product: impl Fn(Operand<T>, Operand<T>, &mut [T], Parallelism) + Sync,
 ) -> Storage {
     let (left, right) = (a.storage.read("matmul"), b.storage.read("matmul"));
     Storage::new(batch((elements(&left), a.layout), (elements(&right), b.layout), product))
@@ -36,17 +45,18 @@ fn of_halves<T: Element<Compute = f32>>(a: View, b: View) -> Storage {
     let left = map(operand::<T>(&left, a), T::to_compute);
     let right = map(operand::<T>(&right, b), T::to_compute);
     let packed = |x: View| Layout::contiguous(x.layout.shape());
-    let product = batch((&left, &packed(a)), (&right, &packed(b)), |a, b, out| {
-        gemm(matrixmultiply::sgemm, a, b, out)
-    });
+    let product = batch((&left, &packed(a)), (&right, &packed(b)), product_f32);
     Storage::new(product.into_iter().map(T::of_compute).collect::<Vec<T>>())
 }
 
-/// One product after the other, each written where its matrix of the result lies.
+/// Multiplications from which on a product is worth more than one thread.
+const MANY: usize = 1 << 18;
+
+/// Each product, written where its matrix of the result lies.
 fn batch<T: Element>(
     (a, a_layout): Operand<T>,
     (b, b_layout): Operand<T>,
-    product: impl Fn(Operand<T>, Operand<T>, &mut [T]),
+    product: impl Fn(Operand<T>, Operand<T>, &mut [T], Parallelism) + Sync,
 ) -> Vec<T> {
     let (a_shape, b_shape) = (a_layout.shape(), b_layout.shape());
     let (batches, m, n) = (a_shape[0], a_shape[1], b_shape[2]);
@@ -54,8 +64,19 @@ fn batch<T: Element>(
     if out.is_empty() || a_shape[2] == 0 {
         return out;
     }
-    for (i, out) in out.chunks_exact_mut(m * n).enumerate() {
-        product((a, &a_layout.select(0, i)), (b, &b_layout.select(0, i)), out);
+    let one = |(i, out): (usize, &mut [T]), threads| {
+        product((a, &a_layout.select(0, i)), (b, &b_layout.select(0, i)), out, threads);
+    };
+    let cost = m * n * a_shape[2];
+    let products = out.chunks_exact_mut(m * n).enumerate();
+    match batches {
+        1 if cost < MANY => products.for_each(|part| one(part, Parallelism::None)),
+        1 => products.for_each(|part| one(part, Parallelism::Rayon(0))),
+        _ if cost * batches < MANY => products.for_each(|part| one(part, Parallelism::None)),
+        _ => {
+            let products = out.par_chunks_exact_mut(m * n).enumerate();
+            products.for_each(|part| one(part, Parallelism::None));
+        }
     }
     out
 }
@@ -73,57 +94,69 @@ fn one_by_one<T: Element>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, 
     }
 }
 
-/// The product of `matrixmultiply` for one type: sizes, 1, a and its strides, b and its strides,
-/// 0, the result and its strides.
-type Gemm<T> = unsafe fn(
-    usize,
-    usize,
-    usize,
-    T,
-    *const T,
-    isize,
-    isize,
-    *const T,
-    isize,
-    isize,
-    T,
-    *mut T,
-    isize,
-    isize,
-);
+/// c = a · b for two matrices with elements, c packed.
+fn product_f32(
+    (a, a_layout): Operand<f32>,
+    (b, b_layout): Operand<f32>,
+    c: &mut [f32],
+    threads: Parallelism,
+) {
+    let Sizes { m, k, n, a_steps, b_steps } = checked((a, a_layout), (b, b_layout), c);
+    let gemm = gemm_f32::gemm::f32::get_gemm_fn();
+    let (c, c_steps) = (c.as_mut_ptr(), [n as isize, 1]);
+    // SAFETY: strides are not negative and neither matrix is empty, so the product reads from the
+    // offset up to the last position, which `checked` has found within each slice, and it writes
+    // the m * n elements of `c`, which `checked` has counted.
+    unsafe {
+        let (a, b) = (a.as_ptr().add(a_layout.offset()), b.as_ptr().add(b_layout.offset()));
+        gemm(
+            m, n, k, c, c_steps[1], c_steps[0], false, a, a_steps[1], a_steps[0], b, b_steps[1],
+            b_steps[0], 0.0, 1.0, false, false, false, threads,
+        );
+    }
+}
 
 /// c = a · b for two matrices with elements, c packed.
-fn gemm<T: Arithmetic>(
-    gemm: Gemm<T>,
-    (a, a_layout): Operand<T>,
-    (b, b_layout): Operand<T>,
-    c: &mut [T],
-) {
+fn product_f64((a, a_layout): Operand<f64>, (b, b_layout): Operand<f64>, c: &mut [f64]) {
+    let Sizes { m, k, n, a_steps, b_steps } = checked((a, a_layout), (b, b_layout), c);
+    let c_steps = [n as isize, 1];
+    // SAFETY: as in `product_f32`.
+    unsafe {
+        let (a, b) = (a.as_ptr().add(a_layout.offset()), b.as_ptr().add(b_layout.offset()));
+        matrixmultiply::dgemm(
+            m,
+            k,
+            n,
+            1.0,
+            a,
+            a_steps[0],
+            a_steps[1],
+            b,
+            b_steps[0],
+            b_steps[1],
+            0.0,
+            c.as_mut_ptr(),
+            c_steps[0],
+            c_steps[1],
+        );
+    }
+}
+
+/// Sizes and strides of a product whose elements lie where they should.
+struct Sizes {
+    m: usize,
+    k: usize,
+    n: usize,
+    a_steps: [isize; 2],
+    b_steps: [isize; 2],
+}
+
+fn checked<T>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, c: &[T]) -> Sizes {
     let (m, k, n) = (a_layout.shape()[0], a_layout.shape()[1], b_layout.shape()[1]);
     let within =
         |layout: &Layout, len: usize| layout.last_position().is_some_and(|last| last < len);
     assert!(b_layout.shape()[0] == k && c.len() == m * n, "the caller has compared the sizes");
     assert!(within(a_layout, a.len()) && within(b_layout, b.len()));
-    let [a_steps, b_steps] = [a_layout, b_layout].map(|layout| *layout.strides());
-    // SAFETY: strides are not negative and neither matrix is empty, so the product reads from the
-    // offset up to the last position, which the assertion above has found within each slice, and
-    // it writes the m * n elements of `c`, which the assertions have counted.
-    unsafe {
-        gemm(
-            m,
-            k,
-            n,
-            T::from_scalar(1.into()),
-            a.as_ptr().add(a_layout.offset()),
-            a_steps[0] as isize,
-            a_steps[1] as isize,
-            b.as_ptr().add(b_layout.offset()),
-            b_steps[0] as isize,
-            b_steps[1] as isize,
-            T::default(),
-            c.as_mut_ptr(),
-            n as isize,
-            1,
-        );
-    }
+    let steps = |layout: &Layout| [layout.strides()[0] as isize, layout.strides()[1] as isize];
+    Sizes { m, k, n, a_steps: steps(a_layout), b_steps: steps(b_layout) }
 }

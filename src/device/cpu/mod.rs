@@ -3,15 +3,20 @@
 //! Each kernel has a fast path for rows whose elements lie side by side and one general path for
 //! any strides. The order of additions is fixed, so the same input gives the same bits every time.
 
+mod activation;
 mod copy;
 mod elementwise;
 mod in_place;
 mod index;
 #[expect(unsafe_code, reason = "the matrix product of another crate takes raw pointers")]
 mod matmul;
+mod norm;
+#[expect(unsafe_code, reason = "a vector is filled in place, in wide instructions")]
+mod parallel;
 mod reduce;
 mod scan;
 mod softmax;
+mod turn;
 mod walk;
 
 use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
@@ -57,6 +62,25 @@ impl Backend for Cpu {
 
     fn softmax(&self, x: View, log: bool) -> Storage {
         with_element!(x.dtype(), float T => softmax::softmax::<T>(x, log))
+    }
+
+    fn logsumexp(&self, x: View, over: &[bool]) -> Storage {
+        with_element!(x.dtype(), float T => softmax::logsumexp::<T>(x, over))
+    }
+
+    fn variance(&self, x: View, over: &[bool], divisor: f64, root: bool) -> Storage {
+        with_element!(x.dtype(), float T => norm::variance::<T>(x, over, divisor, root))
+    }
+
+    fn layer_norm(
+        &self,
+        x: View,
+        weight: Option<View>,
+        bias: Option<View>,
+        eps: f64,
+        centred: bool,
+    ) -> [Storage; 3] {
+        with_element!(x.dtype(), float T => norm::layer_norm::<T>(x, weight, bias, eps, centred))
     }
 
     fn copy(&self, x: View, to: DType) -> Storage {

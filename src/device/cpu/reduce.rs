@@ -19,7 +19,11 @@ pub fn reduce(f: Reduce, x: View, over: &[bool], to: DType) -> Storage {
     with_element!(x.dtype(), T => {
         let buffer = x.storage.read("reduce");
         let x = operand::<T>(&buffer, x);
-        if T::DTYPE.is_floating_point() { floats(f, x, over, to) } else { integers(f, x, over, to) }
+        match f {
+            Reduce::Norm1 | Reduce::Norm2 | Reduce::NormInf => norms(f, x, over, to),
+            _ if T::DTYPE.is_floating_point() => floats(f, x, over, to),
+            _ => integers(f, x, over, to),
+        }
     })
 }
 
@@ -34,6 +38,21 @@ fn floats<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Sto
             _ => fold(x, over, nothing, join, widen, row),
         },
     )
+}
+
+/// Σ |x|, √Σ x² or max |x|. No square of an `f32` is too large for an `f64`.
+fn norms<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Storage {
+    let widen = |x: T| {
+        let x = x.to_scalar().to_f64();
+        if f == Reduce::Norm2 { x * x } else { x.abs() }
+    };
+    let join = if f == Reduce::NormInf { f64::larger } else { f64::add };
+    let row = |row: &[T]| row.iter().fold(0.0, |a, &x| join(a, widen(x)));
+    let mut sums = fold(x, over, 0.0, join, widen, row);
+    if f == Reduce::Norm2 {
+        sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
+    }
+    narrowed(to, sums)
 }
 
 fn integers<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Storage {
@@ -51,6 +70,7 @@ fn identity<A: Arithmetic>(f: Reduce, (lowest, highest): (A, A)) -> (A, fn(A, A)
         Reduce::Prod => (A::from_scalar(Scalar::Int(1)), A::mul),
         Reduce::Max => (lowest, A::larger),
         Reduce::Min => (highest, A::smaller),
+        Reduce::Norm1 | Reduce::Norm2 | Reduce::NormInf => unreachable!("norms have their own"),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Kernels that walk along rows and remember where they were: argmax, running sums, sorting.
+//! Kernels that walk along rows and remember where they were: argmax, running sums and products,
+//! running extremes, sorting.
 
 use std::cmp::Ordering;
 
 use crate::device::cpu::elements;
 use crate::device::{Reduce, Scan, View};
-use crate::dtype::Element;
+use crate::dtype::{Arithmetic, Element};
 use crate::layout::{inner_row, rows};
 use crate::memory::room;
 use crate::storage::Storage;
@@ -42,32 +43,37 @@ pub fn scan<T: Element>(f: Scan, x: View) -> Storage {
     let (len, step) = inner_row(x.layout);
     let rows = rows([x.layout]).map(|[start]| (0..len).map(move |i| values[start + i * step]));
     match f {
-        Scan::CumSum => cumsum(rows, x.layout.shape().numel()),
-        Scan::CumMax => places(rows, cummax),
+        Scan::CumSum => running(rows, x.layout.shape().numel(), (0.0, f64::add), (0, i64::add)),
+        Scan::CumProd => running(rows, x.layout.shape().numel(), (1.0, f64::mul), (1, i64::mul)),
+        Scan::CumMax => places(rows, |row| extremes(row, |x, best| x >= best)),
+        Scan::CumMin => places(rows, |row| extremes(row, |x, best| x <= best)),
         Scan::Sort => places(rows, sort),
     }
 }
 
-/// Running sums: of floating-point numbers in `f64`, rounded at each element; of integers in `i64`.
-fn cumsum<T: Element>(
+/// Running sums or products, from a start and by a way to go on: of floating-point numbers in
+/// `f64`, rounded at each element; of integers in `i64`.
+fn running<T: Element>(
     rows: impl Iterator<Item = impl Iterator<Item = T>>,
     numel: usize,
+    (start, join): (f64, fn(f64, f64) -> f64),
+    (whole_start, join_whole): (i64, fn(i64, i64) -> i64),
 ) -> Storage {
     if !T::DTYPE.is_floating_point() {
         let mut out: Vec<i64> = room(numel);
         for row in rows {
-            out.extend(row.scan(0i64, |sum, x| {
-                *sum = sum.wrapping_add(x.to_scalar().to_i64());
-                Some(*sum)
+            out.extend(row.scan(whole_start, |so_far, x| {
+                *so_far = join_whole(*so_far, x.to_scalar().to_i64());
+                Some(*so_far)
             }));
         }
         return Storage::new(out);
     }
     let mut out: Vec<T> = room(numel);
     for row in rows {
-        out.extend(row.scan(0.0, |sum, x| {
-            *sum += x.to_scalar().to_f64();
-            Some(T::from_scalar((*sum).into()))
+        out.extend(row.scan(start, |so_far, x| {
+            *so_far = join(*so_far, x.to_scalar().to_f64());
+            Some(T::from_scalar((*so_far).into()))
         }));
     }
     Storage::new(out)
@@ -82,11 +88,11 @@ fn places<T: Element, R: Iterator<Item = T>>(
     Storage::new(places.map(|place| place as i64).collect::<Vec<i64>>())
 }
 
-/// Where the largest element so far is: the last one of equals, as in PyTorch.
-fn cummax<T: Element>(row: &[T]) -> Vec<usize> {
+/// Where the extreme element so far is: the last one of equals, as in PyTorch.
+fn extremes<T: Element>(row: &[T], beats: fn(T, T) -> bool) -> Vec<usize> {
     let mut best = 0;
     let so_far = |i: usize| {
-        if is_nan(row[i]) || (!is_nan(row[best]) && row[i] >= row[best]) {
+        if is_nan(row[i]) || (!is_nan(row[best]) && beats(row[i], row[best])) {
             best = i;
         }
         best

@@ -1,7 +1,8 @@
-//! Softmax and log-softmax of rows, shifted by the row's maximum so that no exponential overflows.
+//! Softmax and log-softmax of rows, and ln Σ eˣ over any dimensions, shifted by the
+//! maximum so that no exponential overflows.
 
 use crate::device::View;
-use crate::device::cpu::elements;
+use crate::device::cpu::{elements, operand};
 use crate::dtype::{Arithmetic, Element, Float, Scalar};
 use crate::layout::{inner_row, rows};
 use crate::memory::room;
@@ -29,5 +30,22 @@ pub fn softmax<T: Element<Compute: Float>>(x: View, log: bool) -> Storage {
             out.extend(row.map(|x| T::of_compute(x.sub(max).exp().mul(scale))));
         }
     }
+    Storage::new(out)
+}
+
+/// ln Σ exp(x) over some dimensions, as m + ln Σ exp(x − m) with m = max x, in `f64`. An infinite m
+/// is not subtracted: −∞ everywhere gives −∞, and one +∞ gives +∞.
+pub fn logsumexp<T: Element>(x: View, over: &[bool]) -> Storage {
+    let buffer = x.storage.read("logsumexp");
+    let (values, layout) = operand::<T>(&buffer, x);
+    let (kept, reduced) = layout.split(|dim| over[dim]);
+    let mut out: Vec<T> = room(kept.shape().numel());
+    out.extend(kept.positions().map(|first| {
+        let row = || reduced.positions().map(|at| values[first + at].to_scalar().to_f64());
+        let max = row().fold(f64::NEG_INFINITY, f64::larger);
+        let shift = if max.is_finite() { max } else { 0.0 };
+        let sum: f64 = row().map(|x| (x - shift).exp()).sum();
+        T::from_scalar((shift + sum.ln()).into())
+    }));
     Storage::new(out)
 }

@@ -1,76 +1,106 @@
 //! Walks over the elements of one, two or three operands of one shape, in logical order.
 //!
-//! Each has a fast path for elements that lie side by side, and one for rows of any stride. What is
-//! done with an element is the caller's closure, which the compiler puts into the loop.
+//! Dimensions that can be walked as one are joined first. Then each walk has a fast path for
+//! elements that lie side by side, and one for rows of any stride. What is done with an element is
+//! the caller's closure, which the compiler puts into the loop.
 
-use crate::layout::{Layout, inner_row, rows};
-use crate::memory::room;
+use std::mem::MaybeUninit;
+
+use crate::device::cpu::parallel::{build, vectorized};
+use crate::device::cpu::turn::{is_turned, map_turned};
+use crate::layout::{Layout, coalesced, inner_row, pieces, rows};
 
 /// Elements and where they lie.
 pub type Operand<'a, T> = (&'a [T], &'a Layout);
 
 /// f(x) for every element.
-pub fn map<T: Copy, U>((x, layout): Operand<T>, f: impl Fn(T) -> U + Copy) -> Vec<U> {
-    let numel = layout.shape().numel();
-    let mut out = room(numel);
-    if layout.is_contiguous() {
-        out.extend(x[layout.offset()..layout.offset() + numel].iter().map(|&x| f(x)));
-        return out;
+pub fn map<T: Copy + Sync, U: Copy + Send>(
+    (x, layout): Operand<T>,
+    f: impl Fn(T) -> U + Copy + Sync,
+) -> Vec<U> {
+    let [layout] = coalesced([layout]);
+    if is_turned(&layout) {
+        return map_turned((x, &layout), f);
     }
-    let (len, step) = inner_row(layout);
-    for [start] in rows([layout]) {
-        match step {
-            1 => out.extend(x[start..start + len].iter().map(|&x| f(x))),
-            _ => out.extend((0..len).map(|i| f(x[start + i * step]))),
+    let step = inner_row(&layout).1;
+    build(layout.shape().numel(), |range, out| {
+        let mut rest = out;
+        for ([at], len) in pieces([&layout], range) {
+            let row = next(&mut rest, len);
+            match step {
+                1 => write(row, x[at..at + len].iter().map(|&x| f(x))),
+                0 => write(row, std::iter::repeat_n(x[at], len).map(f)),
+                _ => write(row, (0..len).map(|i| f(x[at + i * step]))),
+            }
         }
-    }
-    out
+    })
 }
 
 /// f(a, b) for every pair of elements.
-pub fn zip<A: Copy, B: Copy, U>(
+pub fn zip<A: Copy + Sync, B: Copy + Sync, U: Send>(
     (a, a_layout): Operand<A>,
     (b, b_layout): Operand<B>,
-    f: impl Fn(A, B) -> U + Copy,
+    f: impl Fn(A, B) -> U + Copy + Sync,
 ) -> Vec<U> {
-    let numel = a_layout.shape().numel();
-    let mut out = room(numel);
-    let pairs = |a: &[A], b: &[B], out: &mut Vec<U>| {
-        out.extend(a.iter().zip(b).map(|(&a, &b)| f(a, b)));
-    };
-    if a_layout.is_contiguous() && b_layout.is_contiguous() {
-        let (at, bt) = (a_layout.offset(), b_layout.offset());
-        pairs(&a[at..at + numel], &b[bt..bt + numel], &mut out);
-        return out;
-    }
-    let ((len, a_step), (_, b_step)) = (inner_row(a_layout), inner_row(b_layout));
-    for [at, bt] in rows([a_layout, b_layout]) {
-        match (a_step, b_step) {
-            (1, 1) => pairs(&a[at..at + len], &b[bt..bt + len], &mut out),
-            (1, 0) => out.extend(a[at..at + len].iter().map(|&a| f(a, b[bt]))),
-            (0, 1) => out.extend(b[bt..bt + len].iter().map(|&b| f(a[at], b))),
-            _ => out.extend((0..len).map(|i| f(a[at + i * a_step], b[bt + i * b_step]))),
+    let [a_layout, b_layout] = coalesced([a_layout, b_layout]);
+    let steps = (inner_row(&a_layout).1, inner_row(&b_layout).1);
+    build(a_layout.shape().numel(), |range, out| {
+        let mut rest = out;
+        for ([at, bt], len) in pieces([&a_layout, &b_layout], range) {
+            let row = next(&mut rest, len);
+            match steps {
+                (1, 1) => {
+                    let pairs = a[at..at + len].iter().zip(&b[bt..bt + len]);
+                    write(row, pairs.map(|(&a, &b)| f(a, b)));
+                }
+                (1, 0) => {
+                    let b = b[bt];
+                    write(row, a[at..at + len].iter().map(|&a| f(a, b)));
+                }
+                (0, 1) => {
+                    let a = a[at];
+                    write(row, b[bt..bt + len].iter().map(|&b| f(a, b)));
+                }
+                (i, j) => write(row, (0..len).map(|n| f(a[at + n * i], b[bt + n * j]))),
+            }
         }
-    }
-    out
+    })
 }
 
 /// a where the condition holds, else b.
-pub fn select<T: Copy>(
+pub fn select<T: Copy + Sync + Send>(
     (condition, c_layout): Operand<bool>,
     (a, a_layout): Operand<T>,
     (b, b_layout): Operand<T>,
 ) -> Vec<T> {
-    let mut out = room(c_layout.shape().numel());
-    let (len, c_step) = inner_row(c_layout);
-    let ((_, a_step), (_, b_step)) = (inner_row(a_layout), inner_row(b_layout));
-    for [ct, at, bt] in rows([c_layout, a_layout, b_layout]) {
-        out.extend((0..len).map(|i| {
-            let (a, b) = (a[at + i * a_step], b[bt + i * b_step]);
-            if condition[ct + i * c_step] { a } else { b }
-        }));
+    let layouts = coalesced([c_layout, a_layout, b_layout]);
+    let [i, j, k] = layouts.each_ref().map(|layout| inner_row(layout).1);
+    build(c_layout.shape().numel(), |range, out| {
+        let mut rest = out;
+        for ([ct, at, bt], len) in pieces(layouts.each_ref(), range) {
+            let row = next(&mut rest, len);
+            write(
+                row,
+                (0..len).map(|n| {
+                    let (a, b) = (a[at + n * j], b[bt + n * k]);
+                    if condition[ct + n * i] { a } else { b }
+                }),
+            );
+        }
+    })
+}
+
+/// Cuts the first `len` places off the room that is left.
+fn next<'a, U>(rest: &mut &'a mut [MaybeUninit<U>], len: usize) -> &'a mut [MaybeUninit<U>] {
+    rest.split_off_mut(..len).expect("the pieces of a range are as long as its room")
+}
+
+/// Fills a row; `values` has as many.
+fn write<U>(row: &mut [MaybeUninit<U>], values: impl ExactSizeIterator<Item = U>) {
+    assert_eq!(row.len(), values.len());
+    for (place, value) in row.iter_mut().zip(values) {
+        place.write(value);
     }
-    out
 }
 
 /// Hands every element of x, to be changed, and the element of y at the same place to `f`.
@@ -79,14 +109,21 @@ pub fn update<X, Y: Copy>(
     (y, y_layout): Operand<Y>,
     f: impl Fn(&mut X, Y) + Copy,
 ) {
-    let ((len, x_step), (_, y_step)) = (inner_row(x_layout), inner_row(y_layout));
-    for [xt, yt] in rows([x_layout, y_layout]) {
-        match (x_step, y_step) {
-            (1, 1) => x[xt..xt + len].iter_mut().zip(&y[yt..yt + len]).for_each(|(x, &y)| f(x, y)),
-            (1, 0) => {
-                x[xt..xt + len].iter_mut().for_each(|x| f(x, y[yt]));
+    let [x_layout, y_layout] = coalesced([x_layout, y_layout]);
+    let ((len, i), (_, j)) = (inner_row(&x_layout), inner_row(&y_layout));
+    vectorized(|| {
+        for [xt, yt] in rows([&x_layout, &y_layout]) {
+            match (i, j) {
+                (1, 1) => {
+                    let pairs = x[xt..xt + len].iter_mut().zip(&y[yt..yt + len]);
+                    pairs.for_each(|(x, &y)| f(x, y));
+                }
+                (1, 0) => {
+                    let y = y[yt];
+                    x[xt..xt + len].iter_mut().for_each(|x| f(x, y));
+                }
+                _ => (0..len).for_each(|n| f(&mut x[xt + n * i], y[yt + n * j])),
             }
-            _ => (0..len).for_each(|i| f(&mut x[xt + i * x_step], y[yt + i * y_step])),
         }
-    }
+    });
 }

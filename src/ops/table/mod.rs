@@ -26,10 +26,18 @@ pub struct OpRow {
     pub sample: Sample,
     /// Calls it on such inputs.
     pub call: fn(&[Tensor]) -> Tensor,
+    /// Whether its result depends on the inputs in a way that has a gradient; a comparison's, or
+    /// an index, does not.
+    pub has_gradient: bool,
 }
 
 const fn row(name: &'static str, sample: Sample, call: fn(&[Tensor]) -> Tensor) -> OpRow {
-    OpRow { name, sample, call }
+    OpRow { name, sample, call, has_gradient: true }
+}
+
+/// A row of an operation that has no gradient.
+const fn flat(name: &'static str, sample: Sample, call: fn(&[Tensor]) -> Tensor) -> OpRow {
+    OpRow { name, sample, call, has_gradient: false }
 }
 
 const FAMILIES: [&[OpRow]; 6] =

@@ -40,6 +40,33 @@ pub(super) fn pair(generator: &mut Generator) -> Vec<Tensor> {
     vec![distinct(generator).remove(0).add_scalar(0.04), distinct(generator).remove(0)]
 }
 
+/// Every element at least 0.03 from the integers and from the middle between two.
+pub(super) fn between_integers(generator: &mut Generator) -> Vec<Tensor> {
+    vec![distinct(generator).remove(0).add_scalar(-1.06)]
+}
+
+/// Positive bases and exponents of either sign.
+pub(super) fn powers(generator: &mut Generator) -> Vec<Tensor> {
+    let exponents = Tensor::rand(&[3, 1], generator).mul_scalar(4.0).add_scalar(-2.0);
+    [positive(generator), vec![exponents]].concat()
+}
+
+/// A gradient, and what decides where it passes.
+pub(super) fn gated(generator: &mut Generator) -> Vec<Tensor> {
+    [one(generator), away_from_zero(generator)].concat()
+}
+
+/// Integers of a few bits.
+pub(super) fn bits(generator: &mut Generator) -> Vec<Tensor> {
+    let a = Tensor::randint(-8, 8, &[2, 3, 4], generator);
+    vec![a, Tensor::randint(-8, 8, &[3, 1], generator)]
+}
+
+/// A mask, numbers, and one number to put where the mask holds.
+pub(super) fn filled(generator: &mut Generator) -> Vec<Tensor> {
+    [masked(generator), vec![Tensor::rand(&[], generator)]].concat()
+}
+
 pub(super) fn masked(generator: &mut Generator) -> Vec<Tensor> {
     let mask = Tensor::from_vec(vec![true, false, false, true], &[4]);
     vec![mask, one(generator).remove(0)]

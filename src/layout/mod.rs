@@ -3,6 +3,10 @@
 //! Element `[i, j]` of a tensor lies at `offset + i * strides[0] + j * strides[1]`, counted in
 //! elements. Transposing, broadcasting and reshaping write new numbers here and move nothing.
 
+mod rows;
+
+pub use rows::{coalesced, inner_row, pieces, rows};
+
 use std::ops::Range;
 
 use crate::shape::Dims;
@@ -302,41 +306,4 @@ fn row_major_strides(shape: &Dims) -> Dims {
         step *= shape[dim];
     }
     strides
-}
-
-/// Length and stride of the last dimension; one element for a tensor without dimensions.
-pub fn inner_row(layout: &Layout) -> (usize, usize) {
-    match (layout.shape.last(), layout.strides.last()) {
-        (Some(&len), Some(&step)) => (len, step),
-        _ => (1, 1),
-    }
-}
-
-/// Walks `N` layouts of one shape in step and yields where each row, that is each run along the
-/// last dimension, starts. The inner loop over a row is the caller's, so that it can be fast.
-pub fn rows<const N: usize>(layouts: [&Layout; N]) -> impl Iterator<Item = [usize; N]> {
-    let shape = layouts[0].shape;
-    let outer = shape.len().saturating_sub(1);
-    let count: usize = if shape.contains(&0) { 0 } else { shape[..outer].iter().product() };
-    let strides = layouts.map(|layout| layout.strides);
-    let mut starts = layouts.map(|layout| layout.offset);
-    let mut index = shape;
-    index.fill(0);
-    (0..count).map(move |_| {
-        let current = starts;
-        for dim in (0..outer).rev() {
-            index[dim] += 1;
-            for (start, stride) in starts.iter_mut().zip(&strides) {
-                *start += stride[dim];
-            }
-            if index[dim] < shape[dim] {
-                break;
-            }
-            index[dim] = 0;
-            for (start, stride) in starts.iter_mut().zip(&strides) {
-                *start -= stride[dim] * shape[dim];
-            }
-        }
-        current
-    })
 }

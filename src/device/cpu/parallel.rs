@@ -1,0 +1,96 @@
+//! Work in chunks: over all processor cores, with the widest instructions that they have.
+//!
+//! How work is cut into chunks depends on its size alone, never on the number of threads, so the
+//! results have the same bits on every machine.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::memory::room;
+
+/// Elements of a chunk: small enough for a core's cache, large enough to be worth handing over.
+const CHUNK: usize = 16 * 1024;
+
+/// Elements from which on handing chunks to other threads pays: waking them takes microseconds.
+const MANY: usize = 4 * CHUNK;
+
+/// A vector of `numel` elements that `write` fills, chunk by chunk: it is given the numbers of the
+/// elements and the room for them, and must write all of it.
+pub fn build<U: Send>(
+    numel: usize,
+    write: impl Fn(Range<usize>, &mut [MaybeUninit<U>]) + Sync,
+) -> Vec<U> {
+    let mut out = room(numel);
+    let space = &mut out.spare_capacity_mut()[..numel];
+    if numel < MANY {
+        vectorized(|| write(0..numel, space));
+    } else {
+        space.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
+            vectorized(|| write(i * CHUNK..i * CHUNK + chunk.len(), chunk));
+        });
+    }
+    // SAFETY: `room` made space for `numel` elements, the chunks are all of it, and `write` has
+    // filled each of them.
+    unsafe { out.set_len(numel) };
+    out
+}
+
+/// As [`build`] in `bands` pieces, each of which has `size` elements.
+pub fn build_bands<U: Send>(
+    bands: usize,
+    numel: usize,
+    size: impl Fn(usize) -> usize,
+    write: impl Fn(usize, &mut [MaybeUninit<U>]) + Sync,
+) -> Vec<U> {
+    let mut out = room(numel);
+    let mut space = &mut out.spare_capacity_mut()[..numel];
+    let cut = |band| {
+        let piece = space.split_off_mut(..size(band)).expect("the bands are all of it");
+        (band, piece)
+    };
+    let mut pieces: Vec<_> = (0..bands).map(cut).collect();
+    assert_eq!(pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>(), numel);
+    let one = |(band, piece): &mut (usize, &mut [MaybeUninit<U>])| {
+        vectorized(|| write(*band, piece));
+    };
+    match numel < MANY {
+        true => pieces.iter_mut().for_each(one),
+        false => pieces.par_iter_mut().for_each(one),
+    }
+    // SAFETY: `room` made space for `numel` elements, the pieces are all of it, and `write` has
+    // filled each of them.
+    unsafe { out.set_len(numel) };
+    out
+}
+
+/// Calls `work` for each of `count` independent pieces of work, each of about `cost` elements.
+pub fn for_each(count: usize, cost: usize, work: impl Fn(usize) + Sync + Send) {
+    if count * cost < MANY {
+        (0..count).for_each(|i| vectorized(|| work(i)));
+    } else {
+        (0..count).into_par_iter().for_each(|i| vectorized(|| work(i)));
+    }
+}
+
+/// Runs `f` compiled for vectors of 256 bits and fused multiply-adds, where the processor has them.
+/// The compiler makes such a version of all that it can put into `avx2` in place of its call.
+#[inline]
+pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+    {
+        // SAFETY: the processor has just said that it has these instructions.
+        return unsafe { avx2(f) };
+    }
+    f()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn avx2<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}

@@ -1,0 +1,69 @@
+//! Maps of transposed matrices, tile by tile.
+//!
+//! Along a row of a transposed matrix each step leads to another line of memory, of which only one
+//! element is wanted; by the time that the next row comes to its neighbour the line is gone from the
+//! cache. A tile of 16 by 16 uses each line that it reads, and each that it writes, completely.
+
+use std::mem::MaybeUninit;
+
+use crate::device::cpu::parallel::build_bands;
+use crate::device::cpu::walk::Operand;
+use crate::layout::Layout;
+
+/// Rows and columns of a tile: 16 elements of 4 bytes are a line of 64.
+const TILE: usize = 16;
+
+/// Whether the elements of the last dimension lie apart and those of the one before side by side.
+pub fn is_turned(layout: &Layout) -> bool {
+    let (shape, strides) = (layout.shape(), layout.strides());
+    matches!(
+        (&shape[..], &strides[..]),
+        ([.., rows, columns], [.., 1, step]) if *step > 1 && *rows >= TILE && *columns >= TILE
+    )
+}
+
+/// f(x) for every element of a layout that [`is_turned`], in logical order.
+pub fn map_turned<T: Copy + Sync, U: Copy + Send>(
+    (x, layout): Operand<T>,
+    f: impl Fn(T) -> U + Copy + Sync,
+) -> Vec<U> {
+    let rank = layout.shape().len();
+    let (height, width) = (layout.shape()[rank - 2], layout.shape()[rank - 1]);
+    let step = layout.strides()[rank - 1];
+    // Where each matrix begins; bands of rows are the pieces of work.
+    let (matrices, _) = layout.split(|dim| dim + 2 >= rank);
+    let starts: Vec<usize> = matrices.positions().collect();
+    let bands = height.div_ceil(TILE);
+    let first_row = |band: usize| (starts[band / bands], band % bands * TILE);
+    let sizes = |band: usize| (height - first_row(band).1).min(TILE) * width;
+    build_bands(starts.len() * bands, layout.shape().numel(), sizes, |band, out| {
+        let (start, row) = first_row(band);
+        let rows_here = out.len() / width;
+        for column in (0..width).step_by(TILE) {
+            let columns = (width - column).min(TILE);
+            let from = start + row + column * step;
+            turn(&x[from..], step, (rows_here, columns), f, &mut out[column..], width);
+        }
+    })
+}
+
+/// One tile: read column by column into a small square, written row by row.
+fn turn<T: Copy, U: Copy>(
+    x: &[T],
+    step: usize,
+    (rows, columns): (usize, usize),
+    f: impl Fn(T) -> U,
+    out: &mut [MaybeUninit<U>],
+    width: usize,
+) {
+    let mut tile = [[MaybeUninit::<U>::uninit(); TILE]; TILE];
+    for column in 0..columns {
+        let lying = &x[column * step..column * step + rows];
+        for (row, &x) in tile.iter_mut().zip(lying) {
+            row[column].write(f(x));
+        }
+    }
+    for (row, filled) in tile.iter().enumerate().take(rows) {
+        out[row * width..row * width + columns].copy_from_slice(&filled[..columns]);
+    }
+}

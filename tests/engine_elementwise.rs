@@ -239,3 +239,33 @@ fn bounds_beyond_a_type_do_not_bind() {
     assert_eq!(values(&bytes.clamp_max_scalar(1000)), [0.0, 1.0, 2.0]);
     assert_eq!(values(&bytes.clamp_max_scalar(1)), [0.0, 1.0, 1.0]);
 }
+
+/// The narrower integers do what `i64` does, and keep the low bits of it.
+#[test]
+fn integers_of_every_type_agree() {
+    let a = Tensor::from_vec(vec![0i64, 1, 2, 3, 7, 100, 127, 5], &[2, 4]);
+    let b = Tensor::from_vec(vec![3i64, 8, 1, 30], &[4]);
+    let calls: [fn(&Tensor, &Tensor) -> Tensor; 12] = [
+        |a, _| a.abs(),
+        |a, b| a.sub(b).mul(a),
+        |a, _| a.sign(),
+        |a, _| a.floor(),
+        |a, _| a.square(),
+        |a, _| a.pow_scalar(5),
+        |a, b| a.pow(b),
+        |a, b| a.bitwise_and(b),
+        |a, b| a.bitwise_or(b),
+        |a, b| a.bitwise_xor(b).bitwise_not(),
+        |a, _| a.maximum_scalar(5).sub_scalar(9),
+        |a, b| a.logical_xor(b).to(a.dtype()).add(&a.gt_scalar(5)),
+    ];
+    for dtype in [DType::I32, DType::U8] {
+        for (at, call) in calls.iter().enumerate() {
+            let (got, want) = (call(&a.to(dtype), &b.to(dtype)), call(&a, &b).to(dtype));
+            assert_eq!((got.dtype(), values(&got)), (dtype, values(&want)), "{at}");
+        }
+    }
+    let lowest = Tensor::from_vec(vec![i32::MIN, -1], &[2]);
+    assert_eq!(lowest.abs().to_vec::<i32>(), [i32::MIN, 1]);
+    assert_eq!(lowest.sign().to_vec::<i32>(), [-1, -1]);
+}

@@ -118,8 +118,8 @@ pub trait Backend: Sync {
     /// Σ (x − mean)² / divisor over the dimensions for which `over` is true, or the root of it;
     /// floating-point only.
     fn variance(&self, x: View, over: &[bool], divisor: f64, root: bool) -> Storage;
-    /// `(outer, n) → (outer, n), (outer), (outer)`: each row with mean 0 (if `centred`) and variance
-    /// 1, times the weight, plus the bias; its mean, and 1 / √(variance + ε).
+    /// `(outer, n) → (outer, n), (outer), (outer)`: each row with mean 0 (if `centred`) and
+    /// variance 1, times the weight, plus the bias; its mean, and 1 / √(variance + ε).
     fn layer_norm(
         &self,
         x: View,

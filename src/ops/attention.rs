@@ -23,8 +23,8 @@ pub struct Attention<'a> {
 
 impl Tensor {
     /// softmax(q · kᵀ · scale + mask) · v, for queries q, keys k and values v:
-    /// `(.., L, E), (.., S, E), (.., S, V) → (.., L, V)`, whose leading dimensions broadcast. A query
-    /// that may see no key gets 0. The half types are computed in `f32` and rounded once.
+    /// `(.., L, E), (.., S, E), (.., S, V) → (.., L, V)`, whose leading dimensions broadcast. A
+    /// query that may see no key gets 0. The half types are computed in `f32` and rounded once.
     ///
     /// # Panics
     /// If shapes or types do not fit, or if there is a mask and `causal` is asked for, too.

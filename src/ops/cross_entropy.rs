@@ -44,8 +44,8 @@ impl Tensor {
     }
 
     /// −log softmax(x) at the targets: logits `(C)`, `(B, C)` or `(B, C, T, ..)` and `i64` targets
-    /// `()`, `(B)` or `(B, T, ..)`. Floating-point targets of the logits' shape are probabilities of
-    /// the classes. The mean of no targets is NaN.
+    /// `()`, `(B)` or `(B, T, ..)`. Floating-point targets of the logits' shape are probabilities
+    /// of the classes. The mean of no targets is NaN.
     ///
     /// # Panics
     /// If the shapes do not fit, a target is neither a class nor ignored, the weight does not have
@@ -125,7 +125,8 @@ fn check(op: &'static str, logits: &Tensor, targets: &Tensor, options: &CrossEnt
     }
 }
 
-/// The targets with their class dimension, of size 1, and where they are ignored; `None` if nowhere.
+/// The targets with their class dimension, of size 1, and where they are ignored; `None` if
+/// nowhere.
 fn places(dim: isize, targets: &Tensor, ignore_index: i64) -> (Tensor, Option<Tensor>) {
     let targets = targets.unsqueeze(dim);
     let ignore = Tensor::full_on(&[], ignore_index, DType::I64, targets.device());
@@ -152,9 +153,7 @@ fn shares(
 ) -> Option<Tensor> {
     let shares = match (weight, ignored) {
         (None, None) => return None,
-        (Some(weight), _) => {
-            along_classes(weight, x).expand(x.shape()).gather(class_dim(x), index)
-        }
+        (Some(weight), _) => along_classes(weight, x).expand(x.shape()).gather(class_dim(x), index),
         (None, Some(_)) => Tensor::full_on(index.shape(), 1, x.dtype(), x.device()),
     };
     Some(ignored.map_or(shares.clone(), |ignored| shares.masked_fill(ignored, 0)))

@@ -6,14 +6,15 @@ use crate::ops::{expect_one_device, refuse};
 
 impl Tensor {
     /// The rows of x, a table `(V, D)`, that indices of any shape name: `(B, T) → (B, T, D)`. The
-    /// gradient of a row is the sum over where it was named. The row `padding_idx`, counted from the
-    /// end if negative, gets none.
+    /// gradient of a row is the sum over where it was named. The row `padding_idx`, counted from
+    /// the end if negative, gets none.
     ///
     /// Composed of `index_select`, `reshape` and, for the padding, `where`; the graph keeps the
     /// indices.
     ///
     /// # Panics
-    /// If x is no matrix, the indices are no integers, or one of them or `padding_idx` names no row.
+    /// If x is no matrix, the indices are no integers, or one of them or `padding_idx` names no
+    /// row.
     #[track_caller]
     pub fn embedding(&self, indices: &Tensor, padding_idx: Option<i64>) -> Tensor {
         expect_one_device("embedding", &[self, indices]);

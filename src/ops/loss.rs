@@ -49,8 +49,8 @@ impl Tensor {
         reduction.of(&self.sub(targets).abs())
     }
 
-    /// With d = |x − target|: d² / 2 up to d = delta, and the tangent there, delta · (d − delta / 2),
-    /// beyond it.
+    /// With d = |x − target|: d² / 2 up to d = delta, and the tangent there, delta · (d − delta /
+    /// 2), beyond it.
     ///
     /// # Panics
     /// As [`mse_loss`](Tensor::mse_loss), and if delta is not positive.

@@ -1,4 +1,5 @@
-//! Reductions that are more than a sum: variance, norms, and the logarithm of a sum of exponentials.
+//! Reductions that are more than a sum: variance, norms, and the logarithm of a sum of
+//! exponentials.
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
@@ -81,8 +82,8 @@ impl Tensor {
         apply(Norm { over, f }, [self])
     }
 
-    /// ln Σ eˣ over `dims`, which are read as in [`sum_dims`](Tensor::sum_dims), without overflow on
-    /// the way; −∞ of none. Integers give `f32`.
+    /// ln Σ eˣ over `dims`, which are read as in [`sum_dims`](Tensor::sum_dims), without overflow
+    /// on the way; −∞ of none. Integers give `f32`.
     #[track_caller]
     pub fn logsumexp(&self, dims: &[isize], keepdim: bool) -> Tensor {
         apply(LogSumExp(Over::new("logsumexp", self, dims, keepdim)), [&floating(self)])
@@ -90,8 +91,8 @@ impl Tensor {
 }
 
 /// y = Σ (x − mean)² / (n − correction) over some dimensions, or the root of it. Shapes:
-/// `(B, T, C) → (B, C)` for T. Gradient: dx = 2 · (x − mean) / (n − correction) · dy; of the root s,
-/// (x − mean) / (n − correction) / s · dy, and 0 where s = 0. Saves x, and the root.
+/// `(B, T, C) → (B, C)` for T. Gradient: dx = 2 · (x − mean) / (n − correction) · dy; of the root
+/// s, (x − mean) / (n − correction) / s · dy, and 0 where s = 0. Saves x, and the root.
 struct Spread {
     over: Over,
     correction: i64,
@@ -182,8 +183,9 @@ impl Op<1> for Norm {
     }
 }
 
-/// y = ln Σ eˣ over some dimensions. Shapes: `(B, T, C) → (B, C)` for T. Gradient: dx = softmax(x) ·
-/// dy, where the softmax is exp(x − y); NaN where both are infinite, as in PyTorch. Saves x and y.
+/// y = ln Σ eˣ over some dimensions. Shapes: `(B, T, C) → (B, C)` for T. Gradient: dx = softmax(x)
+/// · dy, where the softmax is exp(x − y); NaN where both are infinite, as in PyTorch. Saves x and
+/// y.
 struct LogSumExp(Over);
 
 impl Op<1> for LogSumExp {

@@ -9,9 +9,9 @@ use crate::dtype::DType;
 use crate::ops::{expect_floating, expect_one_device, refuse};
 
 impl Tensor {
-    /// (x − mean) / √(variance + ε) · weight + bias, where mean and variance are taken over the last
-    /// dimensions, whose sizes `normalized_shape` repeats; weight and bias have just these. ε is
-    /// usually 1e-5.
+    /// (x − mean) / √(variance + ε) · weight + bias, where mean and variance are taken over the
+    /// last dimensions, whose sizes `normalized_shape` repeats; weight and bias have just these. ε
+    /// is usually 1e-5.
     ///
     /// # Panics
     /// If the shapes or the types do not fit, or x is not floating-point.
@@ -33,8 +33,8 @@ impl Tensor {
         }
     }
 
-    /// x / √(mean of x² + ε) · weight, where the mean is taken over the last dimensions, whose sizes
-    /// `normalized_shape` repeats; the weight has just these.
+    /// x / √(mean of x² + ε) · weight, where the mean is taken over the last dimensions, whose
+    /// sizes `normalized_shape` repeats; the weight has just these.
     ///
     /// # Panics
     /// If the shapes or the types do not fit, or x is not floating-point.
@@ -73,10 +73,10 @@ fn check(op: &'static str, x: &Tensor, shape: &[usize], factors: [Option<&Tensor
 /// y = n · weight + bias with n = (x − mean) · r and r = 1 / √(variance + ε), over the last
 /// dimensions; for RMSNorm the mean counts as 0. Weight and bias, the second and third input, may
 /// be missing. Shapes: x: `(B, T, C)`, weight and bias: `(C)` → `(B, T, C)`.
-/// Gradient: with dn = dy · weight, dx = r · (dn − mean(dn) − n · mean(dn · n)), without mean(dn) for
-/// RMSNorm; dweight = Σ dy · n and dbias = Σ dy over B and T.
-/// Saves x, the weight, and of each row mean and r: n is computed anew. If the backward pass is
-/// recorded, they are too, since they depend on x.
+/// Gradient: with dn = dy · weight, dx = r · (dn − mean(dn) − n · mean(dn · n)), without mean(dn)
+/// for RMSNorm; dweight = Σ dy · n and dbias = Σ dy over B and T. Saves x, the weight, and of each
+/// row mean and r: n is computed anew. If the backward pass is recorded, they are too, since they
+/// depend on x.
 struct LayerNorm {
     /// How many dimensions the moments are taken over.
     dims: usize,

@@ -205,8 +205,8 @@ impl Op<1> for Sum {
 }
 
 /// y = Π x over some dimensions. Shapes: `(B, T, C) → (B, C)` for T. Gradient: dx = dy · the
-/// product of the others: y / x where x is not 0, the product of the rest at the only 0, and 0 where
-/// there are more. Saves x and y.
+/// product of the others: y / x where x is not 0, the product of the rest at the only 0, and 0
+/// where there are more. Saves x and y.
 struct Prod(Over);
 
 impl Op<1> for Prod {

@@ -88,9 +88,9 @@ fn sum_from_here_on(x: &Tensor, dim: isize) -> Tensor {
 }
 
 /// y = the product of x up to each element along a dimension. Shapes: any → the same. Gradient: x
-/// is a factor of its own product and all later ones, so dx is the sum of dy · y from it on, divided
-/// by x. At the first 0 along the dimension the products count without that factor; behind it dx is
-/// 0. Saves x and y.
+/// is a factor of its own product and all later ones, so dx is the sum of dy · y from it on,
+/// divided by x. At the first 0 along the dimension the products count without that factor; behind
+/// it dx is 0. Saves x and y.
 struct CumProd {
     dim: isize,
 }

@@ -9,7 +9,9 @@ pub fn difference(got: &[f32], want: &[f64], tolerance: f64) -> Option<String> {
     let close = |got: f64, want: f64| {
         got == want
             || (got.is_nan() && want.is_nan())
-            || (got.is_finite() && (got - want).abs() <= tolerance * want.abs().max(1.0))
+            || (got.is_finite()
+                && want.is_finite()
+                && (got - want).abs() <= tolerance * want.abs().max(1.0))
     };
     let at = got.iter().zip(want).position(|(&got, &want)| !close(got as f64, want))?;
     Some(format!("at {at}: {} instead of {}", got[at], want[at]))

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from make import CASES, RANDOM, VERSION, case, uniform
 from make_elementwise import INF, NAN, forward, types
 
-DIMS = [(d, keep) for d in [(), (0,), (1,), (2,), (0, 2), (-1, 1), (0, 1, 2)] for keep in (False, True)]
+DIMS = list(itertools.product([(), (0,), (1,), (2,), (0, 2), (-1, 1)], (False, True)))
 TIED = torch.tensor([[1.0, 3.0, 3.0, 2.0], [0.0, 0.0, -0.0, 0.0], [-1.0, NAN, -2.0, NAN]])
 INFINITE = torch.tensor([[INF, 1.0, 2.0], [-INF, -INF, -INF], [-INF, 1.0, -2.0], [NAN, INF, 0.0]])
 
@@ -32,8 +32,9 @@ def reductions():
         x = uniform(2, 3, 4)
         for correction in (0, 1, 2):
             args = {"correction": correction}
-            reduced("var", lambda x, d, k: x.var(d, correction=correction, keepdim=k), dims, keep, x, **args)
-            reduced("std", lambda x, d, k: x.std(d, correction=correction, keepdim=k), dims, keep, x, **args)
+            for op, call in {"var": torch.var, "std": torch.std}.items():
+                run = lambda x, d, k: call(x, d, correction=correction, keepdim=k)
+                reduced(op, run, dims, keep, x, **args)
         for p in (1.0, 2.0, INF):
             norm = lambda x, d, k: torch.linalg.vector_norm(x, p, d, k)
             reduced("norm", norm, dims, keep, x, p=str(p))
@@ -123,7 +124,8 @@ def products():
     case("dot", torch.dot, uniform(0), uniform(0))
     case("outer", torch.outer, uniform(3), uniform(4))
     case("outer", torch.outer, uniform(0), uniform(4))
-    for shape, (beta, alpha) in itertools.product([(2, 4), (4,), (2, 1), ()], [(1, 1), (0.5, -2), (1, 0)]):
+    factors = [(1, 1), (0.5, -2), (1, 0)]
+    for shape, (beta, alpha) in itertools.product([(2, 4), (4,), (2, 1), ()], factors):
         addmm = lambda x, a, b: torch.addmm(x, a, b, beta=beta, alpha=alpha)
         case("addmm", addmm, uniform(*shape), uniform(2, 3), uniform(3, 4), beta=beta, alpha=alpha)
     nan = torch.tensor(NAN)
@@ -132,14 +134,17 @@ def products():
 
 
 def norms():
-    shapes = [((2, 3, 4), (4,)), ((2, 3, 4), (3, 4)), ((5,), (5,)), ((0, 3), (3,)), ((2, 67), (67,))]
+    shapes = [
+        ((2, 3, 4), (4,)), ((2, 3, 4), (3, 4)), ((5,), (5,)), ((0, 3), (3,)), ((2, 67), (67,)),
+    ]
     for shape, own in shapes:
         x, weight, bias = uniform(*shape), uniform(*own), uniform(*own)
         args = {"shape": list(own), "eps": 1e-5}
-        case("layer_norm", lambda x, w, b: F.layer_norm(x, own, w, b, 1e-5), x, weight, bias, **args)
-        case("layer_norm_weight", lambda x, w: F.layer_norm(x, own, w, None, 1e-5), x, weight, **args)
-        case("layer_norm_bias", lambda x, b: F.layer_norm(x, own, None, b, 1e-5), x, bias, **args)
-        case("layer_norm", lambda x: F.layer_norm(x, own, None, None, 1e-5), x, **args)
+        norm = lambda x, w=None, b=None: F.layer_norm(x, own, w, b, 1e-5)
+        case("layer_norm", norm, x, weight, bias, **args)
+        case("layer_norm_weight", norm, x, weight, **args)
+        case("layer_norm_bias", lambda x, b: norm(x, None, b), x, bias, **args)
+        case("layer_norm", norm, x, **args)
         case("rms_norm", lambda x, w: F.rms_norm(x, own, w, 1e-5), x, weight, **args)
         case("rms_norm", lambda x: F.rms_norm(x, own, None, 1e-5), x, **args)
     constant = torch.full((2, 4), 3.0)
@@ -150,25 +155,26 @@ def norms():
 
 
 def attention():
-    attend = F.scaled_dot_product_attention
+    op, attend = "scaled_dot_product_attention", F.scaled_dot_product_attention
     shapes = [
-        ((3, 4), (5, 4), (5, 2)), ((2, 3, 4), (2, 3, 4), (2, 3, 4)), ((2, 2, 5, 3), (2, 2, 4, 3), (2, 2, 4, 1)),
-        ((2, 1, 3, 4), (1, 2, 5, 4), (5, 2)), ((1, 2, 0, 3), (1, 2, 4, 3), (1, 2, 4, 3)),
+        ((3, 4), (5, 4), (5, 2)), ((2, 3, 4), (2, 3, 4), (2, 3, 4)),
+        ((2, 2, 5, 3), (2, 2, 4, 3), (2, 2, 4, 1)), ((2, 1, 3, 4), (1, 2, 5, 4), (5, 2)),
+        ((1, 2, 0, 3), (1, 2, 4, 3), (1, 2, 4, 3)),
     ]
     for q, k, v in shapes:
         x = uniform(*q), uniform(*k), uniform(*v)
-        case("scaled_dot_product_attention", attend, *x)
-        case("scaled_dot_product_attention", lambda q, k, v: attend(q, k, v, is_causal=True), *x, causal=True)
-        case("scaled_dot_product_attention", lambda q, k, v: attend(q, k, v, scale=0.3), *x, scale=0.3)
+        case(op, attend, *x)
+        case(op, lambda q, k, v: attend(q, k, v, is_causal=True), *x, causal=True)
+        case(op, lambda q, k, v: attend(q, k, v, scale=0.3), *x, scale=0.3)
         held = torch.rand(q[-2], k[-2], generator=RANDOM) < 0.7
         run = lambda q, k, v, m: attend(q, k, v, attn_mask=m)
-        case("scaled_dot_product_attention", run, *x, held, mask=True)
-        case("scaled_dot_product_attention", run, *x, uniform(q[-2], k[-2]), mask=True)
+        case(op, run, *x, held, mask=True)
+        case(op, run, *x, uniform(q[-2], k[-2]), mask=True)
         blind = held.clone()
         blind[:1] = False
-        case("scaled_dot_product_attention", run, *x, blind, mask=True)
+        case(op, run, *x, blind, mask=True)
     minus = torch.tensor([[0.0, -INF, 1.0], [-INF, -INF, 0.0]])
-    case("scaled_dot_product_attention", run, uniform(2, 4), uniform(3, 4), uniform(3, 4), minus, mask=True)
+    case(op, run, uniform(2, 4), uniform(3, 4), uniform(3, 4), minus, mask=True)
 
 
 def dropouts():
@@ -189,7 +195,9 @@ REDUCTIONS = ("none", "mean", "sum")
 
 
 def classes():
-    shapes = [((4,), ()), ((5, 3), (5,)), ((2, 4, 3), (2, 3)), ((2, 3, 2, 2), (2, 2, 2)), ((0, 3), (0,))]
+    shapes = [
+        ((4,), ()), ((5, 3), (5,)), ((2, 4, 3), (2, 3)), ((2, 3, 2, 2), (2, 2, 2)), ((0, 3), (0,)),
+    ]
     for (logits, wanted), reduction in itertools.product(shapes, REDUCTIONS):
         count = logits[0] if len(logits) == 1 else logits[1]
         targets = torch.randint(0, count, wanted, generator=RANDOM)
@@ -224,7 +232,8 @@ def classes():
         run = lambda x, t: F.cross_entropy(x, t, reduction=reduction)
         case("cross_entropy", run, uniform(2, 3), none, reduction=reduction)
         run = lambda x, t: F.cross_entropy(x, t, ignore_index=1, reduction=reduction)
-        case("cross_entropy", run, uniform(3, 3), torch.tensor([1, 0, 2]), reduction=reduction, ignore=1)
+        args = {"reduction": reduction, "ignore": 1}
+        case("cross_entropy", run, uniform(3, 3), torch.tensor([1, 0, 2]), **args)
     sure = torch.tensor([[INF, 0.0], [-INF, 0.0], [-INF, 0.0]])
     run = lambda x, t: F.cross_entropy(x, t, reduction="none")
     case("cross_entropy", run, sure, torch.tensor([-100, 1, 0]), reduction="none")
@@ -234,7 +243,8 @@ def distances():
     edges = torch.tensor([0.0, 1.0, -1.0, 0.5, INF, -INF, NAN, 3.0]), torch.zeros(8)
     losses = {
         "mse_loss": (F.mse_loss, {}), "l1_loss": (F.l1_loss, {}),
-        "huber_loss": (F.huber_loss, {"delta": 1.0}), "smooth_l1_loss": (F.smooth_l1_loss, {"beta": 1.0}),
+        "huber_loss": (F.huber_loss, {"delta": 1.0}),
+        "smooth_l1_loss": (F.smooth_l1_loss, {"beta": 1.0}),
     }
     for (op, (call, args)), reduction in itertools.product(losses.items(), REDUCTIONS):
         run = lambda x, t: call(x, t, reduction=reduction, **args)
@@ -253,7 +263,8 @@ def distances():
     loss = F.binary_cross_entropy_with_logits
     for shape, reduction in itertools.product([(2, 3), (), (0, 3)], REDUCTIONS):
         x, targets = uniform(*shape, low=-5, high=5), uniform(*shape, low=0.0, high=1.0)
-        case("bce_with_logits", lambda x, t: loss(x, t, reduction=reduction), x, targets, reduction=reduction)
+        run = lambda x, t: loss(x, t, reduction=reduction)
+        case("bce_with_logits", run, x, targets, reduction=reduction)
         weight = uniform(*shape[1:], low=0.2, high=3)
         run = lambda x, t: loss(x, t, pos_weight=weight, reduction=reduction)
         case("bce_with_logits", run, x, targets, reduction=reduction, weight=weight.tolist())
@@ -280,8 +291,8 @@ def dtypes():
     types("layer_norm", lambda x: F.layer_norm(x, (3,)), (2, 3), shape=[3], eps=1e-5)
     types("rms_norm", lambda x: F.rms_norm(x, (3,)), (2, 3), shape=[3], eps=1e-5)
     types("embedding", lambda w, i: F.embedding(i, w), (3, 2), (2,))
-    types("bce_with_logits", lambda x: F.binary_cross_entropy_with_logits(x, torch.ones_like(x)), (3,),
-          reduction="mean")
+    loss = lambda x: F.binary_cross_entropy_with_logits(x, torch.zeros_like(x))
+    types("bce_with_logits", loss, (3,), reduction="mean")
 
 
 def main():

@@ -2,7 +2,8 @@
 //!
 //! The half types are widened to `f32`, computed and rounded once, element by element.
 
-use crate::device::cpu::walk::{map, select as select_walk, zip};
+use crate::device::cpu::lanes::Computed;
+use crate::device::cpu::walk::{map, map_function, select as select_walk, zip, zip_function};
 use crate::device::cpu::{activation, elements, operand};
 use crate::device::{Binary, Compare, Unary, View};
 use crate::dtype::{Arithmetic, Bits, Element, Float, Number, Scalar, with_element};
@@ -114,7 +115,7 @@ fn apply<T: Element>(
     f: impl Fn(T::Compute) -> T::Compute + Copy + Sync,
 ) -> Storage {
     let buffer = x.storage.read(name.name());
-    Storage::new(map(operand::<T>(&buffer, x), |x| T::of_compute(f(x.to_compute()))))
+    Storage::new(map_function::<T, T>(operand(&buffer, x), Computed(f)))
 }
 
 /// y = f(a, b).
@@ -170,7 +171,7 @@ fn combine<T: Element>(
 ) -> Storage {
     let (left, right) = (a.storage.read(name.name()), b.storage.read(name.name()));
     let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
-    Storage::new(zip(left, right, |a, b| T::of_compute(f(a.to_compute(), b.to_compute()))))
+    Storage::new(zip_function::<T, T, T>(left, right, Computed(f)))
 }
 
 /// Where f(a, b) holds.

@@ -103,15 +103,34 @@ fn product_f32(
 ) {
     let Sizes { m, k, n, a_steps, b_steps } = checked((a, a_layout), (b, b_layout), c);
     let gemm = gemm_f32::gemm::f32::get_gemm_fn();
-    let (c, c_steps) = (c.as_mut_ptr(), [n as isize, 1]);
+    // The crate likes columns side by side. So it is asked for cᵀ = bᵀ · aᵀ: each pair of sizes and
+    // strides the other way round.
+    let (c_column, c_row) = (n as isize, 1);
     // SAFETY: strides are not negative and neither matrix is empty, so the product reads from the
     // offset up to the last position, which `checked` has found within each slice, and it writes
     // the m * n elements of `c`, which `checked` has counted.
     unsafe {
         let (a, b) = (a.as_ptr().add(a_layout.offset()), b.as_ptr().add(b_layout.offset()));
         gemm(
-            m, n, k, c, c_steps[1], c_steps[0], false, a, a_steps[1], a_steps[0], b, b_steps[1],
-            b_steps[0], 0.0, 1.0, false, false, false, threads,
+            n,
+            m,
+            k,
+            c.as_mut_ptr(),
+            c_column,
+            c_row,
+            false,
+            b,
+            b_steps[0],
+            b_steps[1],
+            a,
+            a_steps[0],
+            a_steps[1],
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            threads,
         );
     }
 }

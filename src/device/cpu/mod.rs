@@ -8,6 +8,7 @@ mod copy;
 mod elementwise;
 mod in_place;
 mod index;
+mod lanes;
 #[expect(unsafe_code, reason = "the matrix product of another crate takes raw pointers")]
 mod matmul;
 mod norm;

@@ -14,7 +14,7 @@ use crate::memory::room;
 const CHUNK: usize = 16 * 1024;
 
 /// Elements from which on handing chunks to other threads pays: waking them takes microseconds.
-const MANY: usize = 4 * CHUNK;
+pub const MANY: usize = 4 * CHUNK;
 
 /// A vector of `numel` elements that `write` fills, chunk by chunk: it is given the numbers of the
 /// elements and the room for them, and must write all of it.
@@ -25,10 +25,10 @@ pub fn build<U: Send>(
     let mut out = room(numel);
     let space = &mut out.spare_capacity_mut()[..numel];
     if numel < MANY {
-        vectorized(|| write(0..numel, space));
+        write(0..numel, space);
     } else {
         space.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
-            vectorized(|| write(i * CHUNK..i * CHUNK + chunk.len(), chunk));
+            write(i * CHUNK..i * CHUNK + chunk.len(), chunk);
         });
     }
     // SAFETY: `room` made space for `numel` elements, the chunks are all of it, and `write` has
@@ -52,9 +52,7 @@ pub fn build_bands<U: Send>(
     };
     let mut pieces: Vec<_> = (0..bands).map(cut).collect();
     assert_eq!(pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>(), numel);
-    let one = |(band, piece): &mut (usize, &mut [MaybeUninit<U>])| {
-        vectorized(|| write(*band, piece));
-    };
+    let one = |(band, piece): &mut (usize, &mut [MaybeUninit<U>])| write(*band, piece);
     match numel < MANY {
         true => pieces.iter_mut().for_each(one),
         false => pieces.par_iter_mut().for_each(one),
@@ -65,32 +63,32 @@ pub fn build_bands<U: Send>(
     out
 }
 
-/// Calls `work` for each of `count` independent pieces of work, each of about `cost` elements.
-pub fn for_each(count: usize, cost: usize, work: impl Fn(usize) + Sync + Send) {
-    if count * cost < MANY {
-        (0..count).for_each(|i| vectorized(|| work(i)));
-    } else {
-        (0..count).into_par_iter().for_each(|i| vectorized(|| work(i)));
-    }
+/// A loop that is compiled twice: for vectors of 256 bits with fused multiply-adds, and for any
+/// processor. Its `run` is marked `#[inline(always)]`, and so is all that it calls in the loop: only
+/// what is inside `avx2` itself may use the wide instructions.
+pub trait Loop {
+    /// What comes out of it.
+    type Output;
+    /// Runs it.
+    fn run(self) -> Self::Output;
 }
 
-/// Runs `f` compiled for vectors of 256 bits and fused multiply-adds, where the processor has them.
-/// The compiler makes such a version of all that it can put into `avx2` in place of its call.
-#[inline]
-pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
+/// Runs a loop with the widest instructions that this processor has.
+#[inline(always)]
+pub fn vectorized<L: Loop>(work: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("f16c")
     {
         // SAFETY: the processor has just said that it has these instructions.
-        return unsafe { avx2(f) };
+        return unsafe { avx2(work) };
     }
-    f()
+    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn avx2<R>(f: impl FnOnce() -> R) -> R {
-    f()
+fn avx2<L: Loop>(work: L) -> L::Output {
+    work.run()
 }

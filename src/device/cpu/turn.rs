@@ -6,7 +6,8 @@
 
 use std::mem::MaybeUninit;
 
-use crate::device::cpu::parallel::build_bands;
+use crate::device::cpu::lanes::Function;
+use crate::device::cpu::parallel::{Loop, build_bands, vectorized};
 use crate::device::cpu::walk::Operand;
 use crate::layout::Layout;
 
@@ -25,7 +26,7 @@ pub fn is_turned(layout: &Layout) -> bool {
 /// f(x) for every element of a layout that [`is_turned`], in logical order.
 pub fn map_turned<T: Copy + Sync, U: Copy + Send>(
     (x, layout): Operand<T>,
-    f: impl Fn(T) -> U + Copy + Sync,
+    f: impl Function<T, U>,
 ) -> Vec<U> {
     let rank = layout.shape().len();
     let (height, width) = (layout.shape()[rank - 2], layout.shape()[rank - 1]);
@@ -38,32 +39,42 @@ pub fn map_turned<T: Copy + Sync, U: Copy + Send>(
     let sizes = |band: usize| (height - first_row(band).1).min(TILE) * width;
     build_bands(starts.len() * bands, layout.shape().numel(), sizes, |band, out| {
         let (start, row) = first_row(band);
-        let rows_here = out.len() / width;
+        let rows = out.len() / width;
         for column in (0..width).step_by(TILE) {
             let columns = (width - column).min(TILE);
             let from = start + row + column * step;
-            turn(&x[from..], step, (rows_here, columns), f, &mut out[column..], width);
+            let (x, out) = (&x[from..], &mut out[column..]);
+            vectorized(Tile { x, step, rows, columns, out, width, f });
         }
     })
 }
 
 /// One tile: read column by column into a small square, written row by row.
-fn turn<T: Copy, U: Copy>(
-    x: &[T],
+struct Tile<'a, T, U, F> {
+    x: &'a [T],
     step: usize,
-    (rows, columns): (usize, usize),
-    f: impl Fn(T) -> U,
-    out: &mut [MaybeUninit<U>],
+    rows: usize,
+    columns: usize,
+    out: &'a mut [MaybeUninit<U>],
     width: usize,
-) {
-    let mut tile = [[MaybeUninit::<U>::uninit(); TILE]; TILE];
-    for column in 0..columns {
-        let lying = &x[column * step..column * step + rows];
-        for (row, &x) in tile.iter_mut().zip(lying) {
-            row[column].write(f(x));
+    f: F,
+}
+
+impl<T: Copy, U: Copy, F: Function<T, U>> Loop for Tile<'_, T, U, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut tile = [[MaybeUninit::<U>::uninit(); TILE]; TILE];
+        for column in 0..self.columns {
+            let lying = &self.x[column * self.step..column * self.step + self.rows];
+            for (row, &x) in tile.iter_mut().zip(lying) {
+                row[column].write(self.f.call(x));
+            }
         }
-    }
-    for (row, filled) in tile.iter().enumerate().take(rows) {
-        out[row * width..row * width + columns].copy_from_slice(&filled[..columns]);
+        for (row, filled) in tile.iter().enumerate().take(self.rows) {
+            let at = row * self.width;
+            self.out[at..at + self.columns].copy_from_slice(&filled[..self.columns]);
+        }
     }
 }

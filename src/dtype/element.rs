@@ -1,6 +1,7 @@
 //! The Rust types that can be elements of a tensor.
 
 use std::fmt;
+use std::mem::MaybeUninit;
 
 use half::slice::HalfFloatSliceExt;
 
@@ -13,6 +14,8 @@ pub trait Element: Copy + Default + PartialOrd + Send + Sync + fmt::Debug + 'sta
     /// What kernels compute with: `f32` for the half types, which are only for storing; else the
     /// type itself.
     type Compute: Arithmetic;
+    /// Whether kernels compute with it in wide vectors: `f32` and what is computed in it.
+    const IN_VECTORS: bool;
     /// The value to compute with; exact.
     fn to_compute(self) -> Self::Compute;
     /// A computed value, rounded to the nearest if it does not fit.
@@ -21,6 +24,12 @@ pub trait Element: Copy + Default + PartialOrd + Send + Sync + fmt::Debug + 'sta
     fn to_scalar(self) -> Scalar;
     /// The element that stands for a number; [`Scalar`] has the rules.
     fn from_scalar(x: Scalar) -> Self;
+    /// The elements as values to compute with, if they are such.
+    fn as_computed(values: &[Self]) -> Option<&[Self::Compute]>;
+    /// Room for elements as room for computed values, if those are the elements.
+    fn as_computed_room(
+        room: &mut [MaybeUninit<Self>],
+    ) -> Option<&mut [MaybeUninit<Self::Compute>]>;
     /// Puts a vector of elements into a buffer; nothing is copied.
     fn into_buffer(values: Vec<Self>) -> Buffer;
     /// The elements of a buffer of this type.
@@ -61,6 +70,15 @@ macro_rules! computed_as_it_is {
         impl Element for $T {
             in_buffer!($Variant);
             type Compute = $T;
+            const IN_VECTORS: bool = matches!(DType::$Variant, DType::F32);
+
+            fn as_computed(values: &[$T]) -> Option<&[$T]> {
+                Some(values)
+            }
+
+            fn as_computed_room(room: &mut [MaybeUninit<$T>]) -> Option<&mut [MaybeUninit<$T>]> {
+                Some(room)
+            }
 
             fn to_compute(self) -> $T {
                 self
@@ -112,6 +130,15 @@ macro_rules! half {
         impl Element for $T {
             in_buffer!($Variant);
             type Compute = f32;
+            const IN_VECTORS: bool = true;
+
+            fn as_computed(_: &[$T]) -> Option<&[f32]> {
+                None
+            }
+
+            fn as_computed_room(_: &mut [MaybeUninit<$T>]) -> Option<&mut [MaybeUninit<f32>]> {
+                None
+            }
 
             fn to_compute(self) -> f32 {
                 self.to_f32()

@@ -150,7 +150,8 @@ impl<const N: usize> Op<N> for ScaledDotProductAttention {
 impl ScaledDotProductAttention {
     /// z: `(.., L, S)`, with −∞ where a query may not see a key.
     fn scores(&self, q: &Tensor, k: &Tensor, mask: Option<&Tensor>) -> Tensor {
-        let z = q.matmul(&k.transpose(-2, -1)).mul_scalar(self.scale);
+        // The queries are fewer numbers than the scores, so they are scaled.
+        let z = q.mul_scalar(self.scale).matmul(&k.transpose(-2, -1));
         let hide = |hidden: &Tensor| z.masked_fill(hidden, f64::NEG_INFINITY);
         match mask {
             Some(mask) if mask.dtype() == DType::Bool => hide(&mask.eq(&mask.zeros_like())),

@@ -103,14 +103,18 @@ fn check(op: &'static str, logits: &Tensor, targets: &Tensor, options: &CrossEnt
     }
     if targets.dtype().is_floating_point() {
         if targets.shape() != logits.shape() {
-            let message = "probabilities as targets must have the logits' shape".to_string();
-            refuse(op, &operands, message);
+            let message = "needs logits (B, C) and i64 targets (B), or probabilities (B, C)";
+            refuse(op, &operands, message.to_string());
         }
         return;
     }
     let rest = [&logits.shape()[..dim], &logits.shape()[dim + 1..]].concat();
     if targets.dtype() != DType::I64 || targets.shape() != rest {
-        let message = format!("needs logits (B, C) and i64 targets (B), so of shape {rest:?} here");
+        let rows: usize = rest.iter().product();
+        let message = format!(
+            "needs logits (B, C) and i64 targets (B): {rows} rows of logits take targets of shape \
+             {rest:?}"
+        );
         refuse(op, &operands, message);
     }
     let wrong = |(_, target): &(usize, i64)| {

@@ -1,9 +1,11 @@
 //! Kernels that lay elements out anew, as they are or as another type.
 
 use crate::device::View;
+use crate::device::cpu::turn::{is_turned, map_turned};
 use crate::device::cpu::walk::map;
 use crate::device::cpu::{elements, operand};
 use crate::dtype::{DType, Element, with_element};
+use crate::layout::coalesced;
 use crate::memory::room;
 use crate::storage::Storage;
 
@@ -12,7 +14,12 @@ pub fn copy(x: View, to: DType) -> Storage {
     if x.dtype() == to {
         return with_element!(to, T => {
             let buffer = x.storage.read("copy");
-            Storage::new(map(operand::<T>(&buffer, x), |x| x))
+            let (values, layout) = operand::<T>(&buffer, x);
+            let [layout] = coalesced([layout]);
+            Storage::new(match is_turned(&layout) {
+                true => map_turned((values, &layout)),
+                false => map((values, &layout), |x| x),
+            })
         });
     }
     with_element!(x.dtype(), From => with_element!(to, To => cast::<From, To>(x)))

@@ -3,7 +3,7 @@
 //! The half types are widened to `f32`, computed and rounded once, element by element.
 
 use crate::device::cpu::lanes::Computed;
-use crate::device::cpu::walk::{map, map_function, select as select_walk, zip, zip_function};
+use crate::device::cpu::walk::{map, map_in_vectors, select as select_walk, zip, zip_in_vectors};
 use crate::device::cpu::{activation, elements, operand};
 use crate::device::{Binary, Compare, Unary, View};
 use crate::dtype::{Arithmetic, Bits, Element, Float, Number, Scalar, with_element};
@@ -115,7 +115,13 @@ fn apply<T: Element>(
     f: impl Fn(T::Compute) -> T::Compute + Copy + Sync,
 ) -> Storage {
     let buffer = x.storage.read(name.name());
-    Storage::new(map_function::<T, T>(operand(&buffer, x), Computed(f)))
+    let x = operand::<T>(&buffer, x);
+    if const { T::IN_VECTORS } {
+        return Storage::new(map_in_vectors(x, Computed(f)));
+    }
+    // One loop for all functions of a type: the compiler has many.
+    let f: &(dyn Fn(T::Compute) -> T::Compute + Sync) = &f;
+    Storage::new(map(x, |x| T::of_compute(f(x.to_compute()))))
 }
 
 /// y = f(a, b).
@@ -171,23 +177,27 @@ fn combine<T: Element>(
 ) -> Storage {
     let (left, right) = (a.storage.read(name.name()), b.storage.read(name.name()));
     let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
-    Storage::new(zip_function::<T, T, T>(left, right, Computed(f)))
+    if const { T::IN_VECTORS } {
+        return Storage::new(zip_in_vectors(left, right, Computed(f)));
+    }
+    let f: &(dyn Fn(T::Compute, T::Compute) -> T::Compute + Sync) = &f;
+    Storage::new(zip(left, right, |a, b| T::of_compute(f(a.to_compute(), b.to_compute()))))
 }
 
 /// Where f(a, b) holds.
-#[expect(clippy::bool_comparison, reason = "one of the types that are compared is bool")]
 pub fn compare(f: Compare, a: View, b: View) -> Storage {
     with_element!(a.dtype(), T => {
         let (left, right) = (a.storage.read(f.name()), b.storage.read(f.name()));
         let (left, right) = (operand::<T>(&left, a), operand::<T>(&right, b));
-        Storage::new(match f {
-            Compare::Eq => zip(left, right, |a, b| a == b),
-            Compare::Ne => zip(left, right, |a, b| a != b),
-            Compare::Lt => zip(left, right, |a, b| a < b),
-            Compare::Le => zip(left, right, |a, b| a <= b),
-            Compare::Gt => zip(left, right, |a, b| a > b),
-            Compare::Ge => zip(left, right, |a, b| a >= b),
-        })
+        let holds: fn(&T, &T) -> bool = match f {
+            Compare::Eq => T::eq,
+            Compare::Ne => T::ne,
+            Compare::Lt => T::lt,
+            Compare::Le => T::le,
+            Compare::Gt => T::gt,
+            Compare::Ge => T::ge,
+        };
+        Storage::new(zip(left, right, |a, b| holds(&a, &b)))
     })
 }
 

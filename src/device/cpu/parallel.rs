@@ -11,10 +11,25 @@ use rayon::prelude::*;
 use crate::memory::room;
 
 /// Elements of a chunk: small enough for a core's cache, large enough to be worth handing over.
-const CHUNK: usize = 16 * 1024;
+pub const CHUNK: usize = 16 * 1024;
 
 /// Elements from which on handing chunks to other threads pays: waking them takes microseconds.
-pub const MANY: usize = 4 * CHUNK;
+const MANY: usize = 4 * CHUNK;
+
+/// Whether work on so many elements is handed to other threads.
+pub fn is_worth_threads(elements: usize) -> bool {
+    elements >= MANY && rayon::current_num_threads() > 1
+}
+
+/// f(i) for each i below `count`, in order; each one is work on `cost` elements.
+pub fn collect<A: Send>(count: usize, cost: usize, f: impl Fn(usize) -> A + Sync + Send) -> Vec<A> {
+    match is_worth_threads(count.saturating_mul(cost)) {
+        true => {
+            (0..count).into_par_iter().with_min_len(CHUNK.div_ceil(cost.max(1))).map(f).collect()
+        }
+        false => (0..count).map(f).collect(),
+    }
+}
 
 /// A vector of `numel` elements that `write` fills, chunk by chunk: it is given the numbers of the
 /// elements and the room for them, and must write all of it.
@@ -24,7 +39,7 @@ pub fn build<U: Send>(
 ) -> Vec<U> {
     let mut out = room(numel);
     let space = &mut out.spare_capacity_mut()[..numel];
-    if numel < MANY {
+    if !is_worth_threads(numel) {
         write(0..numel, space);
     } else {
         space.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
@@ -53,9 +68,9 @@ pub fn build_bands<U: Send>(
     let mut pieces: Vec<_> = (0..bands).map(cut).collect();
     assert_eq!(pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>(), numel);
     let one = |(band, piece): &mut (usize, &mut [MaybeUninit<U>])| write(*band, piece);
-    match numel < MANY {
-        true => pieces.iter_mut().for_each(one),
-        false => pieces.par_iter_mut().for_each(one),
+    match is_worth_threads(numel) {
+        true => pieces.par_iter_mut().for_each(one),
+        false => pieces.iter_mut().for_each(one),
     }
     // SAFETY: `room` made space for `numel` elements, the pieces are all of it, and `write` has
     // filled each of them.

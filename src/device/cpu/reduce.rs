@@ -1,17 +1,17 @@
 //! Reductions: sums, products, maxima and minima over any dimensions.
 //!
 //! Floating-point numbers are reduced in `f64` and integers in `i64`, whatever their type is, and
-//! rounded once at the end. Rows that lie side by side are summed in blocks of 1,024 with eight
+//! rounded once at the end. Rows that lie side by side are summed in blocks of 1,024 with 32
 //! running sums each (in `f32` for `f32` and the half types), and the blocks in `f64`. Block size
 //! and order are fixed, so the bits of a sum depend on the layout alone and never on how the work
 //! is split.
 
 use crate::device::cpu::operand;
+use crate::device::cpu::parallel::{CHUNK, Loop, collect, vectorized};
 use crate::device::cpu::walk::Operand;
 use crate::device::{Reduce, View};
 use crate::dtype::{Arithmetic, DType, Element, Scalar, with_element};
-use crate::layout::{inner_row, rows};
-use crate::memory::room;
+use crate::layout::{coalesced, inner_row, rows};
 use crate::storage::Storage;
 
 /// Reduces the dimensions for which `over` is true, to elements of type `to`.
@@ -31,13 +31,12 @@ fn floats<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Sto
     let widen = |x: T| x.to_scalar().to_f64();
     let (nothing, join) = identity(f, (f64::NEG_INFINITY, f64::INFINITY));
     let row = |row: &[T]| row.iter().fold(nothing, |a, &x| join(a, widen(x)));
-    narrowed(
-        to,
-        match f {
-            Reduce::Sum => fold(x, over, nothing, join, widen, sum_row::<T>),
-            _ => fold(x, over, nothing, join, widen, row),
-        },
-    )
+    let sum = |a: f64, b: f64| a + b;
+    let reduced = match f {
+        Reduce::Sum => fold(x, over, nothing, sum, widen, sum_row::<T>),
+        _ => fold(x, over, nothing, join, widen, row),
+    };
+    narrowed(to, reduced)
 }
 
 /// Σ |x|, √Σ x² or max |x|. No square of an `f32` is too large for an `f64`.
@@ -80,30 +79,64 @@ fn fold<T: Element, A: Arithmetic>(
     (values, layout): Operand<T>,
     over: &[bool],
     start: A,
-    join: impl Fn(A, A) -> A + Copy,
-    widen: impl Fn(T) -> A + Copy,
-    row: impl Fn(&[T]) -> A,
+    join: impl Fn(A, A) -> A + Copy + Sync + Send,
+    widen: impl Fn(T) -> A + Copy + Sync + Send,
+    row: impl Fn(&[T]) -> A + Sync + Send,
 ) -> Vec<A> {
     let (kept, reduced) = layout.split(|dim| over[dim]);
-    let ((kept_len, kept_step), (len, step)) = (inner_row(&kept), inner_row(&reduced));
-    let mut out = room(kept.shape().numel());
-    for [first] in rows([&kept]) {
-        if step == 1 {
-            out.extend((0..kept_len).map(|i| {
-                let rows = rows([&reduced]).map(|[at]| first + i * kept_step + at);
-                rows.fold(start, |sum, at| join(sum, row(&values[at..at + len])))
-            }));
-            continue;
-        }
-        let mut sums = vec![start; kept_len];
+    let [reduced] = coalesced([&reduced]);
+    let (len, step) = inner_row(&reduced);
+    let cost = reduced.shape().numel();
+    if step == 1 {
+        let firsts: Vec<usize> = kept.positions().collect();
+        return collect(firsts.len(), cost, |i| {
+            let rows = rows([&reduced]).map(|[at]| firsts[i] + at);
+            rows.fold(start, |sum, at| join(sum, row(&values[at..at + len])))
+        });
+    }
+    let (kept_len, kept_step) = inner_row(&kept);
+    let firsts: Vec<usize> = rows([&kept]).map(|[first]| first).collect();
+    // Columns in blocks, each walked down by one thread.
+    let blocks = kept_len.div_ceil(COLUMNS);
+    let sums = collect(firsts.len() * blocks, cost * COLUMNS, |i| {
+        let first = firsts[i / blocks] + i % blocks * COLUMNS * kept_step;
+        let mut sums = vec![start; (kept_len - i % blocks * COLUMNS).min(COLUMNS)];
         for position in reduced.positions() {
-            for (i, sum) in sums.iter_mut().enumerate() {
-                *sum = join(*sum, widen(values[first + position + i * kept_step]));
+            let (x, sums) = (&values[first + position..], &mut sums);
+            vectorized(AddRow { x, step: kept_step, sums, join, widen });
+        }
+        sums
+    });
+    sums.concat()
+}
+
+/// Columns that are reduced together.
+const COLUMNS: usize = 256;
+
+/// sums = sums + x, as `join` and `widen` say.
+struct AddRow<'a, T, A, J, W> {
+    x: &'a [T],
+    step: usize,
+    sums: &'a mut [A],
+    join: J,
+    widen: W,
+}
+
+impl<T: Copy, A: Copy, J: Fn(A, A) -> A, W: Fn(T) -> A> Loop for AddRow<'_, T, A, J, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        if self.step == 1 {
+            for (sum, &x) in self.sums.iter_mut().zip(self.x) {
+                *sum = (self.join)(*sum, (self.widen)(x));
+            }
+        } else {
+            for (i, sum) in self.sums.iter_mut().enumerate() {
+                *sum = (self.join)(*sum, (self.widen)(self.x[i * self.step]));
             }
         }
-        out.extend_from_slice(&sums);
     }
-    out
 }
 
 fn narrowed<A: Element>(to: DType, values: Vec<A>) -> Storage {
@@ -112,19 +145,42 @@ fn narrowed<A: Element>(to: DType, values: Vec<A>) -> Storage {
     })
 }
 
-/// The sum of a row: eight running sums over blocks of 1,024, the blocks added in `f64`.
+/// The sum of a row: its chunks are summed, by several threads if there are many, and then added.
 fn sum_row<T: Element>(row: &[T]) -> f64 {
-    let to_f64 = |x: T::Compute| x.to_scalar().to_f64();
-    let block_sum = |block: &[T]| {
-        let mut lanes = [T::Compute::default(); 8];
-        let (eights, rest) = block.as_chunks::<8>();
-        for eight in eights {
-            for (lane, x) in lanes.iter_mut().zip(eight) {
-                *lane = lane.add(x.to_compute());
+    if row.len() <= CHUNK {
+        return vectorized(SumRow(row));
+    }
+    let chunks: Vec<&[T]> = row.chunks(CHUNK).collect();
+    collect(chunks.len(), CHUNK, |i| vectorized(SumRow(chunks[i]))).into_iter().sum()
+}
+
+/// The sum of a row, in running sums over blocks of 1,024 elements, the blocks added in `f64`.
+pub struct SumRow<'a, T>(pub &'a [T]);
+
+/// Running sums side by side: four vectors of eight, so that no addition waits for the one before.
+const LANES: usize = 32;
+
+impl<T: Element> Loop for SumRow<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut total = 0.0;
+        for block in self.0.chunks(1024) {
+            let mut lanes = [T::Compute::default(); LANES];
+            let (whole, rest) = block.as_chunks::<LANES>();
+            for part in whole {
+                for (lane, x) in lanes.iter_mut().zip(part) {
+                    *lane = lane.add(x.to_compute());
+                }
+            }
+            for lane in lanes {
+                total += lane.to_scalar().to_f64();
+            }
+            for x in rest {
+                total += x.to_scalar().to_f64();
             }
         }
-        let rest = rest.iter().map(|x| x.to_compute());
-        lanes.into_iter().chain(rest).map(to_f64).sum::<f64>()
-    };
-    row.chunks(1024).map(block_sum).sum()
+        total
+    }
 }

@@ -1,7 +1,10 @@
 //! Softmax and log-softmax of rows, and ln Σ eˣ over any dimensions, shifted by the
 //! maximum so that no exponential overflows.
 
+use std::mem::MaybeUninit;
+
 use crate::device::View;
+use crate::device::cpu::parallel::{CHUNK, Loop, build_bands, vectorized};
 use crate::device::cpu::{elements, operand};
 use crate::dtype::{Arithmetic, Element, Float, Scalar};
 use crate::layout::{inner_row, rows};
@@ -14,23 +17,110 @@ pub fn softmax<T: Element<Compute: Float>>(x: View, log: bool) -> Storage {
     let buffer = x.storage.read("softmax");
     let values = elements::<T>(&buffer);
     let (len, step) = inner_row(x.layout);
-    let to_f64 = |x: T::Compute| x.to_scalar().to_f64();
-    let from_f64 = |x: f64| T::Compute::from_scalar(Scalar::Float(x));
-    let mut out = room(x.layout.shape().numel());
-    for [start] in rows([x.layout]) {
-        let row = (0..len).map(|i| values[start + i * step].to_compute());
-        let lowest = from_f64(f64::NEG_INFINITY);
-        let max = row.clone().fold(lowest, |max, x| if x > max { x } else { max });
-        let sum: f64 = row.clone().map(|x| to_f64(x.sub(max).exp())).sum();
-        if log {
-            let log_sum = from_f64(sum.ln());
-            out.extend(row.map(|x| T::of_compute(x.sub(max).sub(log_sum))));
+    let starts: Vec<usize> = rows([x.layout]).map(|[start]| start).collect();
+    let per_band = CHUNK.div_ceil(len.max(1));
+    let bands = starts.len().div_ceil(per_band);
+    let rows_of = |band: usize| per_band.min(starts.len() - band * per_band);
+    let numel = starts.len() * len;
+    Storage::new(build_bands(
+        bands,
+        numel,
+        |band| rows_of(band) * len,
+        |band, out| {
+            let mut row = vec![T::Compute::default(); len];
+            for (i, out) in out.chunks_exact_mut(len.max(1)).enumerate() {
+                let x = &values[starts[band * per_band + i]..];
+                vectorized(SoftmaxRow { x, step, row: &mut row, out, log });
+            }
+        },
+    ))
+}
+
+/// One row. It stays in the cache, so that x is read from memory, and y written to it, once.
+struct SoftmaxRow<'a, T: Element> {
+    x: &'a [T],
+    step: usize,
+    /// Room for a row in the type that is computed with.
+    row: &'a mut [T::Compute],
+    out: &'a mut [MaybeUninit<T>],
+    log: bool,
+}
+
+impl<T: Element<Compute: Float>> Loop for SoftmaxRow<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        if self.step == 1 {
+            for (own, x) in self.row.iter_mut().zip(self.x) {
+                *own = x.to_compute();
+            }
         } else {
-            let scale = from_f64(1.0 / sum);
-            out.extend(row.map(|x| T::of_compute(x.sub(max).exp().mul(scale))));
+            for (i, own) in self.row.iter_mut().enumerate() {
+                *own = self.x[i * self.step].to_compute();
+            }
+        }
+        let max = largest(self.row);
+        let from_f64 = |x: f64| T::Compute::from_scalar(Scalar::Float(x));
+        if self.log {
+            let sum = sum_of(self.row, |x| x.sub(max).exp());
+            let shift = from_f64(sum.ln());
+            for (out, x) in self.out.iter_mut().zip(self.row) {
+                out.write(T::of_compute(x.sub(max).sub(shift)));
+            }
+            return;
+        }
+        for x in self.row.iter_mut() {
+            *x = x.sub(max).exp();
+        }
+        let scale = from_f64(1.0 / sum_of(self.row, |x| x));
+        for (out, x) in self.out.iter_mut().zip(self.row) {
+            out.write(T::of_compute(x.mul(scale)));
         }
     }
-    Storage::new(out)
+}
+
+/// Numbers that are worked on side by side: two vectors of eight `f32`.
+const LANES: usize = 16;
+
+/// The largest number, NaN left aside: it shows up in the sum.
+#[inline(always)]
+fn largest<C: Float>(row: &[C]) -> C {
+    let lowest = C::from_scalar(Scalar::Float(f64::NEG_INFINITY));
+    let mut lanes = [lowest; LANES];
+    let (whole, rest) = row.as_chunks::<LANES>();
+    for part in whole {
+        for (lane, &x) in lanes.iter_mut().zip(part) {
+            *lane = if x > *lane { x } else { *lane };
+        }
+    }
+    let mut max = lowest;
+    for &x in lanes.iter().chain(rest) {
+        max = if x > max { x } else { max };
+    }
+    max
+}
+
+/// Σ f(x), in running sums over blocks of 1,024, the blocks added in `f64`.
+#[inline(always)]
+fn sum_of<C: Float>(row: &[C], f: impl Fn(C) -> C) -> f64 {
+    let mut total = 0.0;
+    for block in row.chunks(1024) {
+        let mut lanes = [C::default(); LANES];
+        let (whole, rest) = block.as_chunks::<LANES>();
+        for part in whole {
+            for (lane, &x) in lanes.iter_mut().zip(part) {
+                *lane = lane.add(f(x));
+            }
+        }
+        for lane in lanes {
+            total += lane.to_scalar().to_f64();
+        }
+        for &x in rest {
+            total += f(x).to_scalar().to_f64();
+        }
+    }
+    total
 }
 
 /// ln Σ exp(x) over some dimensions, as m + ln Σ exp(x − m) with m = max x, in `f64`. An infinite m

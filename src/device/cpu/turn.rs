@@ -1,4 +1,4 @@
-//! Maps of transposed matrices, tile by tile.
+//! Copies of transposed matrices, tile by tile.
 //!
 //! Along a row of a transposed matrix each step leads to another line of memory, of which only one
 //! element is wanted; by the time that the next row comes to its neighbour the line is gone from the
@@ -6,8 +6,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::device::cpu::lanes::Function;
-use crate::device::cpu::parallel::{Loop, build_bands, vectorized};
+use crate::device::cpu::parallel::build_bands;
 use crate::device::cpu::walk::Operand;
 use crate::layout::Layout;
 
@@ -23,11 +22,8 @@ pub fn is_turned(layout: &Layout) -> bool {
     )
 }
 
-/// f(x) for every element of a layout that [`is_turned`], in logical order.
-pub fn map_turned<T: Copy + Sync, U: Copy + Send>(
-    (x, layout): Operand<T>,
-    f: impl Function<T, U>,
-) -> Vec<U> {
+/// The elements of a layout that [`is_turned`], in logical order.
+pub fn map_turned<T: Copy + Sync + Send>((x, layout): Operand<T>) -> Vec<T> {
     let rank = layout.shape().len();
     let (height, width) = (layout.shape()[rank - 2], layout.shape()[rank - 1]);
     let step = layout.strides()[rank - 1];
@@ -44,32 +40,28 @@ pub fn map_turned<T: Copy + Sync, U: Copy + Send>(
             let columns = (width - column).min(TILE);
             let from = start + row + column * step;
             let (x, out) = (&x[from..], &mut out[column..]);
-            vectorized(Tile { x, step, rows, columns, out, width, f });
+            Tile { x, step, rows, columns, out, width }.turn();
         }
     })
 }
 
 /// One tile: read column by column into a small square, written row by row.
-struct Tile<'a, T, U, F> {
+struct Tile<'a, T> {
     x: &'a [T],
     step: usize,
     rows: usize,
     columns: usize,
-    out: &'a mut [MaybeUninit<U>],
+    out: &'a mut [MaybeUninit<T>],
     width: usize,
-    f: F,
 }
 
-impl<T: Copy, U: Copy, F: Function<T, U>> Loop for Tile<'_, T, U, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let mut tile = [[MaybeUninit::<U>::uninit(); TILE]; TILE];
+impl<T: Copy> Tile<'_, T> {
+    fn turn(self) {
+        let mut tile = [[MaybeUninit::<T>::uninit(); TILE]; TILE];
         for column in 0..self.columns {
             let lying = &self.x[column * self.step..column * self.step + self.rows];
             for (row, &x) in tile.iter_mut().zip(lying) {
-                row[column].write(self.f.call(x));
+                row[column].write(x);
             }
         }
         for (row, filled) in tile.iter().enumerate().take(self.rows) {

@@ -21,7 +21,9 @@ impl Ctx {
     /// A context for an operation whose inputs need a gradient where `needs` is true. If none
     /// does, nothing is recorded and [`save`](Ctx::save) keeps nothing.
     pub(super) fn new(op: &'static str, needs: &[bool]) -> Ctx {
-        Ctx { op, needs: needs.to_vec(), saved: Vec::new() }
+        // Nothing recorded, nothing allocated.
+        let needs = if needs.contains(&true) { needs.to_vec() } else { Vec::new() };
+        Ctx { op, needs, saved: Vec::new() }
     }
 
     /// The name of the operation.
@@ -48,7 +50,10 @@ impl Ctx {
     /// # Panics
     /// If the tensor was made in inference mode.
     pub fn save_if(&mut self, needed: bool, tensor: &Tensor) {
-        if !needed || !self.needs.contains(&true) {
+        if self.needs.is_empty() {
+            return;
+        }
+        if !needed {
             self.saved.push(None);
             return;
         }

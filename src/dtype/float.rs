@@ -33,8 +33,6 @@ pub trait Float: Number {
     fn sigmoid(self) -> Self;
     /// The error function.
     fn erf(self) -> Self;
-    /// 1 − erf x, exact where that is small.
-    fn erfc(self) -> Self;
     /// Rounded down.
     fn floor(self) -> Self;
     /// Rounded up.
@@ -109,11 +107,6 @@ impl Float for f32 {
     #[inline(always)]
     fn erf(self) -> f32 {
         math::erf(self)
-    }
-
-    #[inline(always)]
-    fn erfc(self) -> f32 {
-        math::erfc(self)
     }
 
     #[inline(always)]
@@ -201,11 +194,6 @@ impl Float for f64 {
     #[inline(always)]
     fn erf(self) -> f64 {
         libm::erf(self)
-    }
-
-    #[inline(always)]
-    fn erfc(self) -> f64 {
-        libm::erfc(self)
     }
 
     #[inline(always)]

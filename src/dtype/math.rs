@@ -157,31 +157,6 @@ pub fn erf(x: f32) -> f32 {
     if size < 0.921_875 { near } else { far }
 }
 
-/// 1 − erf x, which for large x is small and not rounded away.
-#[inline(always)]
-pub fn erfc(x: f32) -> f32 {
-    // erfc t · e^(t²) · (1 + 2t) hardly changes; as a polynomial in (t − 2) / (t + 2).
-    let t = if x.abs() > 10.1 { 10.1 } else { x.abs() };
-    let w = (t - 2.0) / (t + 2.0);
-    let p = 1.932_429_7e-4f32;
-    let p = p.mul_add(w, -3.015_948_8e-4);
-    let p = p.mul_add(w, -1.448_757_5e-3);
-    let p = p.mul_add(w, 1.207_804_5e-3);
-    let p = p.mul_add(w, 8.720_645_7e-3);
-    let p = p.mul_add(w, -8.022_048_5e-3);
-    let p = p.mul_add(w, -5.421_978_2e-2);
-    let p = p.mul_add(w, 1.640_503_4e-1);
-    let p = p.mul_add(w, -1.660_304_1e-1);
-    let p = p.mul_add(w, -9.276_380_4e-2);
-    let p = p.mul_add(w, 1.276_978_4);
-    // t² in two parts: its rounding error would be many times that of the result.
-    let square = t * t;
-    let lost = t.mul_add(t, -square);
-    let small = p / t.mul_add(2.0, 1.0) * exp(-square) * (1.0 - lost);
-    let tail = if x < 0.0 { 2.0 - small } else { small };
-    if x.abs() < 0.45 { 1.0 - erf(x) } else { tail }
-}
-
 /// Logarithm to base 2, whose product with 1 / ln 2 is formed in two parts.
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {

@@ -263,6 +263,16 @@ impl Layout {
         shared && !(self.shape == other.shape && self.positions().eq(other.positions()))
     }
 
+    /// A matrix as a batch of one matrix.
+    pub fn as_batch_of_one(&self) -> Layout {
+        let (shape, strides) = (&self.shape, &self.strides);
+        Layout {
+            shape: Dims::new(&[1, shape[0], shape[1]]),
+            strides: Dims::new(&[0, strides[0], strides[1]]),
+            offset: self.offset,
+        }
+    }
+
     /// Splits the dimensions in two: those for which `take` is false, and those for which it is
     /// true. The offset stays with the first; an element lies at the sum of both positions.
     pub fn split(&self, take: impl Fn(usize) -> bool) -> (Layout, Layout) {

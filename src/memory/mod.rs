@@ -133,7 +133,10 @@ impl Tracked {
     pub(crate) fn new(device: Device, bytes: u64) -> Tracked {
         let counters = counters(device);
         let live = counters.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        counters.peak.fetch_max(live, Ordering::Relaxed);
+        // Most of the time it is no new peak, and a look is cheaper than a write.
+        if live > counters.peak.load(Ordering::Relaxed) {
+            counters.peak.fetch_max(live, Ordering::Relaxed);
+        }
         counters.by_role[Role::Other as usize].fetch_add(bytes, Ordering::Relaxed);
         Tracked { device, bytes, role: AtomicU8::new(Role::Other as u8) }
     }

@@ -2,6 +2,7 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
+use crate::device::View;
 use crate::dtype::{DType, Scalar};
 use crate::ops::{expect_one_device, refuse};
 use crate::shape::broadcast;
@@ -150,13 +151,15 @@ fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
 /// The kernel works on batches; two matrices are a batch of one.
 fn product(a: &Tensor, b: &Tensor) -> Tensor {
     let batch = |x: &Tensor| {
-        let x = if x.shape().len() == 2 { x.unsqueeze(0) } else { x.clone() };
-        x.detach()
+        if x.shape().len() == 2 { x.layout().as_batch_of_one() } else { *x.layout() }
     };
     let (left, right) = (batch(a), batch(b));
+    let left = View { storage: a.storage(), layout: &left };
+    let right = View { storage: b.storage(), layout: &right };
     let rank = a.shape().len();
-    let shape = [&a.shape()[..rank - 1], &b.shape()[rank - 1..]].concat();
-    Tensor::packed(a.device().backend().matmul(left.view_of(), right.view_of()), &shape)
+    let mut shape = *a.layout().shape();
+    shape[rank - 1] = b.shape()[rank - 1];
+    Tensor::packed(a.device().backend().matmul(left, right), &shape)
 }
 
 /// c = a · b. Shapes: `(M, K) · (K, N) → (M, N)`. Gradient: da = dc · bᵀ, db = aᵀ · dc, the only

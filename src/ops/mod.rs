@@ -51,6 +51,11 @@ use crate::shape;
 /// types win over integers and those over `bool`; within one kind, tensors with dimensions decide
 /// before tensors of one number, and then the larger type wins.
 pub fn result_type(operands: &[&Tensor]) -> DType {
+    let first = operands[0];
+    let alike = |x: &&Tensor| x.dtype() == first.dtype();
+    if operands.iter().all(alike) {
+        return first.dtype();
+    }
     let source = |x: &Tensor| if x.shape().is_empty() { Source::ZeroDim } else { Source::Dims };
     let operands: Vec<_> = operands.iter().map(|x| (x.dtype(), source(x))).collect();
     DType::of_result(&operands)

@@ -1,8 +1,9 @@
 //! The engine beside candle, row by row in one run: `cargo run --release` in this folder, with the
 //! number of threads in RAYON_NUM_THREADS. Quote the ratios and not the times.
 //!
-//! The two take turns, sample by sample, so that a slow moment of the machine meets both. A row's
-//! figure is the median of its samples; a sample repeats short calls until it lasts 100 us.
+//! The two take turns, so that a slow moment of the machine meets both: for a tenth of a second
+//! each, since threads of one that still wait for work would take the processor from the other. A
+//! row's figure is the median of its samples; a sample repeats short calls until it lasts 100 us.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -92,9 +93,9 @@ impl Table {
         let (mut us, mut them) = (Vec::new(), Vec::new());
         let theirs = || theirs().expect("candle computes it");
         let begin = Instant::now();
-        while us.len() < 20 || begin.elapsed() < Duration::from_millis(800) {
-            us.push(sample(&ours));
-            them.push(sample(&theirs));
+        while us.len() < 20 || begin.elapsed() < Duration::from_millis(1200) {
+            turn(&mut us, &ours);
+            turn(&mut them, &theirs);
         }
         let (us, them) = (median(us), median(them));
         println!("{name:<20} {us:>12.2} {them:>12.2} {:>8.2}", them / us);
@@ -108,6 +109,17 @@ fn agree(name: &str, ours: &Tensor, theirs: &candle::Tensor) {
     assert_eq!(ours.len(), theirs.len(), "{name}");
     for (a, b) in ours.iter().zip(&theirs) {
         assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{name}: {a} and {b}");
+    }
+}
+
+/// A tenth of a second of samples, the first fifth of which do not count.
+fn turn<T>(samples: &mut Vec<f64>, call: impl Fn() -> T) {
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_millis(20) {
+        black_box(call());
+    }
+    while begin.elapsed() < Duration::from_millis(100) {
+        samples.push(sample(&call));
     }
 }
 

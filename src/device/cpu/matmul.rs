@@ -5,10 +5,12 @@
 //! each product is the work of one thread. Either way no sum is cut, so the bits do not depend on
 //! the number of threads.
 
+use std::mem::MaybeUninit;
+
 use gemm_common::Parallelism;
-use rayon::prelude::*;
 
 use crate::device::View;
+use crate::device::cpu::parallel::build_bands;
 use crate::device::cpu::walk::{Operand, map};
 use crate::device::cpu::{elements, operand};
 use crate::dtype::{Arithmetic, DType, Element, bf16, f16, with_element};
@@ -33,7 +35,7 @@ pub fn matmul(a: View, b: View) -> Storage {
 fn of_type<T: Element>(
     a: View,
     b: View,
-    product: impl Fn(Operand<T>, Operand<T>, &mut [T], Parallelism) + Sync,
+    product: impl Fn(Operand<T>, Operand<T>, &mut [MaybeUninit<T>], Parallelism) + Sync,
 ) -> Storage {
     let (left, right) = (a.storage.read("matmul"), b.storage.read("matmul"));
     Storage::new(batch((elements(&left), a.layout), (elements(&right), b.layout), product))
@@ -49,40 +51,39 @@ fn of_halves<T: Element<Compute = f32>>(a: View, b: View) -> Storage {
     Storage::new(product.into_iter().map(T::of_compute).collect::<Vec<T>>())
 }
 
-/// Multiplications from which on a product is worth more than one thread.
-const MANY: usize = 1 << 18;
+/// Multiplications from which on one product is worth more than one thread.
+const MANY: usize = 1 << 22;
+
+/// Multiplications that take as long as one element of an elementwise operation.
+const WORTH: usize = 16;
 
 /// Each product, written where its matrix of the result lies.
 fn batch<T: Element>(
     (a, a_layout): Operand<T>,
     (b, b_layout): Operand<T>,
-    product: impl Fn(Operand<T>, Operand<T>, &mut [T], Parallelism) + Sync,
+    product: impl Fn(Operand<T>, Operand<T>, &mut [MaybeUninit<T>], Parallelism) + Sync,
 ) -> Vec<T> {
     let (a_shape, b_shape) = (a_layout.shape(), b_layout.shape());
     let (batches, m, n) = (a_shape[0], a_shape[1], b_shape[2]);
-    let mut out = filled(T::default(), Layout::contiguous(&[batches, m, n]).shape().numel());
-    if out.is_empty() || a_shape[2] == 0 {
-        return out;
+    let numel = Layout::contiguous(&[batches, m, n]).shape().numel();
+    if numel == 0 || a_shape[2] == 0 {
+        return filled(T::default(), numel);
     }
-    let one = |(i, out): (usize, &mut [T]), threads| {
-        product((a, &a_layout.select(0, i)), (b, &b_layout.select(0, i)), out, threads);
-    };
     let cost = m * n * a_shape[2];
-    let products = out.chunks_exact_mut(m * n).enumerate();
-    match batches {
-        1 if cost < MANY => products.for_each(|part| one(part, Parallelism::None)),
-        1 => products.for_each(|part| one(part, Parallelism::Rayon(0))),
-        _ if cost * batches < MANY => products.for_each(|part| one(part, Parallelism::None)),
-        _ => {
-            let products = out.par_chunks_exact_mut(m * n).enumerate();
-            products.for_each(|part| one(part, Parallelism::None));
-        }
-    }
-    out
+    let alone = batches == 1 && cost >= MANY && rayon::current_num_threads() > 1;
+    let threads = if alone { Parallelism::Rayon(0) } else { Parallelism::None };
+    // As many elements as the multiplications are worth.
+    build_bands(numel, m * n, batches * cost / WORTH, |i, out| {
+        product((a, &a_layout.select(0, i)), (b, &b_layout.select(0, i)), out, threads);
+    })
 }
 
 /// Each element by its definition.
-fn one_by_one<T: Element>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, out: &mut [T]) {
+fn one_by_one<T: Element>(
+    (a, a_layout): Operand<T>,
+    (b, b_layout): Operand<T>,
+    out: &mut [MaybeUninit<T>],
+) {
     let n = b_layout.shape()[1];
     for (place, out) in out.iter_mut().enumerate() {
         let (row, column) = (a_layout.select(0, place / n), b_layout.select(1, place % n));
@@ -90,7 +91,7 @@ fn one_by_one<T: Element>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, 
             .positions()
             .zip(column.positions())
             .map(|(i, j)| a[i].to_compute().mul(b[j].to_compute()));
-        *out = T::of_compute(products.fold(T::Compute::default(), Arithmetic::add));
+        out.write(T::of_compute(products.fold(T::Compute::default(), Arithmetic::add)));
     }
 }
 
@@ -98,7 +99,7 @@ fn one_by_one<T: Element>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, 
 fn product_f32(
     (a, a_layout): Operand<f32>,
     (b, b_layout): Operand<f32>,
-    c: &mut [f32],
+    c: &mut [MaybeUninit<f32>],
     threads: Parallelism,
 ) {
     let Sizes { m, k, n, a_steps, b_steps } = checked((a, a_layout), (b, b_layout), c);
@@ -115,7 +116,7 @@ fn product_f32(
             n,
             m,
             k,
-            c.as_mut_ptr(),
+            c.as_mut_ptr().cast(),
             c_column,
             c_row,
             false,
@@ -136,7 +137,11 @@ fn product_f32(
 }
 
 /// c = a · b for two matrices with elements, c packed.
-fn product_f64((a, a_layout): Operand<f64>, (b, b_layout): Operand<f64>, c: &mut [f64]) {
+fn product_f64(
+    (a, a_layout): Operand<f64>,
+    (b, b_layout): Operand<f64>,
+    c: &mut [MaybeUninit<f64>],
+) {
     let Sizes { m, k, n, a_steps, b_steps } = checked((a, a_layout), (b, b_layout), c);
     let c_steps = [n as isize, 1];
     // SAFETY: as in `product_f32`.
@@ -154,7 +159,7 @@ fn product_f64((a, a_layout): Operand<f64>, (b, b_layout): Operand<f64>, c: &mut
             b_steps[0],
             b_steps[1],
             0.0,
-            c.as_mut_ptr(),
+            c.as_mut_ptr().cast(),
             c_steps[0],
             c_steps[1],
         );
@@ -170,7 +175,7 @@ struct Sizes {
     b_steps: [isize; 2],
 }
 
-fn checked<T>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, c: &[T]) -> Sizes {
+fn checked<T>((a, a_layout): Operand<T>, (b, b_layout): Operand<T>, c: &[MaybeUninit<T>]) -> Sizes {
     let (m, k, n) = (a_layout.shape()[0], a_layout.shape()[1], b_layout.shape()[1]);
     let within =
         |layout: &Layout, len: usize| layout.last_position().is_some_and(|last| last < len);

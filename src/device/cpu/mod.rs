@@ -11,12 +11,14 @@ mod index;
 mod lanes;
 #[expect(unsafe_code, reason = "the matrix product of another crate takes raw pointers")]
 mod matmul;
+#[expect(unsafe_code, reason = "a vector is filled in place")]
 mod norm;
 #[expect(unsafe_code, reason = "a vector is filled in place, in wide instructions")]
 mod parallel;
 mod reduce;
 mod scan;
 mod softmax;
+#[expect(unsafe_code, reason = "a vector is filled in place")]
 mod turn;
 #[expect(unsafe_code, reason = "what a loop has filled is read from uninitialised room")]
 mod walk;

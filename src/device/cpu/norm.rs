@@ -1,10 +1,14 @@
 //! Mean and variance: of any dimensions, and of rows that are brought to mean 0 and variance 1.
 
+use std::mem::MaybeUninit;
+
 use crate::device::View;
+use crate::device::cpu::parallel::{CHUNK, Loop, share, vectorized};
+use crate::device::cpu::softmax::{bring, sum_of};
 use crate::device::cpu::{elements, operand};
 use crate::dtype::{Arithmetic, Element, Float};
 use crate::layout::{inner_row, rows};
-use crate::memory::room;
+use crate::memory::{filled, room};
 use crate::storage::Storage;
 
 /// Σ (x − mean)² / divisor over some dimensions, or the root of it. The mean comes first and in
@@ -38,25 +42,74 @@ pub fn layer_norm<T: Element<Compute: Float>>(
     let buffer = x.storage.read("layer_norm");
     let values = elements::<T>(&buffer);
     let (weight, bias) = (weight.map(factors::<T>), bias.map(factors::<T>));
+    let (weight, bias) = (weight.as_deref(), bias.as_deref());
     let (len, step) = inner_row(x.layout);
-    let outer = x.layout.shape().numel() / len.max(1);
-    let (mut y, mut means, mut rstds) = (room(outer * len), room(outer), room(outer));
-    let from_f64 = |x: f64| T::Compute::from_scalar(x.into());
-    for [start] in rows([x.layout]) {
-        let row = (0..len).map(|i| values[start + i * step]);
-        let wide = row.clone().map(|x| x.to_scalar().to_f64());
-        let mean = if centred { wide.clone().sum::<f64>() / len as f64 } else { 0.0 };
-        let variance = wide.map(|x| (x - mean) * (x - mean)).sum::<f64>() / len as f64;
-        let (mean, rstd) = (from_f64(mean), from_f64(1.0 / (variance + eps).sqrt()));
-        y.extend(row.enumerate().map(|(i, x)| {
-            let normal = x.to_compute().sub(mean).mul(rstd);
-            let scaled = weight.as_ref().map_or(normal, |weight| normal.mul(weight[i]));
-            T::of_compute(bias.as_ref().map_or(scaled, |bias| scaled.add(bias[i])))
-        }));
-        means.push(mean);
-        rstds.push(rstd);
+    let starts: Vec<usize> = rows([x.layout]).map(|[start]| start).collect();
+    let (outer, numel) = (starts.len(), starts.len() * len);
+    let zeros = || filled(T::Compute::default(), outer);
+    let (mut y, mut means, mut rstds): (Vec<T>, _, _) = (room(numel), zeros(), zeros());
+    let many = CHUNK.div_ceil(len.max(1));
+    let space = &mut y.spare_capacity_mut()[..numel];
+    let bands = space.chunks_mut((many * len).max(1)).zip(starts.chunks(many));
+    let moments = means.chunks_mut(many).zip(rstds.chunks_mut(many));
+    share(bands.zip(moments), numel, |((out, starts), (means, rstds))| {
+        let mut row = vec![T::Compute::default(); len];
+        let outs = out.chunks_mut(len.max(1)).zip(starts);
+        for ((out, &start), (mean, rstd)) in outs.zip(means.iter_mut().zip(rstds)) {
+            let (x, row) = (&values[start..], &mut row[..]);
+            let row = NormRow::<T> { x, step, row, weight, bias, eps, centred, out };
+            (*mean, *rstd) = vectorized(row);
+        }
+    });
+    // SAFETY: `room` made space for `numel` elements, the bands are all of it, and each row has
+    // filled its part.
+    unsafe { y.set_len(numel) };
+    [Storage::new(y), Storage::new(means), Storage::new(rstds)]
+}
+
+/// One row; its mean and rstd come out.
+struct NormRow<'a, T: Element> {
+    x: &'a [T],
+    step: usize,
+    /// Room for a row in the type that is computed with.
+    row: &'a mut [T::Compute],
+    weight: Option<&'a [T::Compute]>,
+    bias: Option<&'a [T::Compute]>,
+    eps: f64,
+    centred: bool,
+    out: &'a mut [MaybeUninit<T>],
+}
+
+impl<T: Element<Compute: Float>> Loop for NormRow<'_, T> {
+    type Output = (T::Compute, T::Compute);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        bring(self.x, self.step, self.row);
+        let from_f64 = |x: f64| T::Compute::from_scalar(x.into());
+        let count = self.row.len() as f64;
+        let mean = if self.centred { sum_of(self.row, |x| x) / count } else { 0.0 };
+        let mean = from_f64(mean);
+        let square = |x: T::Compute| x.sub(mean).mul(x.sub(mean));
+        let rstd = from_f64(1.0 / (sum_of(self.row, square) / count + self.eps).sqrt());
+        for x in self.row.iter_mut() {
+            *x = x.sub(mean).mul(rstd);
+        }
+        if let Some(weight) = self.weight {
+            for (x, &weight) in self.row.iter_mut().zip(weight) {
+                *x = x.mul(weight);
+            }
+        }
+        if let Some(bias) = self.bias {
+            for (x, &bias) in self.row.iter_mut().zip(bias) {
+                *x = x.add(bias);
+            }
+        }
+        for (out, &x) in self.out.iter_mut().zip(self.row.iter()) {
+            out.write(T::of_compute(x));
+        }
+        (mean, rstd)
     }
-    [Storage::new::<T>(y), Storage::new(means), Storage::new(rstds)]
 }
 
 /// One number for each place of a row.

@@ -5,8 +5,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use crate::memory::room;
 
@@ -22,13 +21,39 @@ pub fn is_worth_threads(elements: usize) -> bool {
 }
 
 /// f(i) for each i below `count`, in order; each one is work on `cost` elements.
-pub fn collect<A: Send>(count: usize, cost: usize, f: impl Fn(usize) -> A + Sync + Send) -> Vec<A> {
-    match is_worth_threads(count.saturating_mul(cost)) {
-        true => {
-            (0..count).into_par_iter().with_min_len(CHUNK.div_ceil(cost.max(1))).map(f).collect()
+pub fn collect<A: Send>(count: usize, cost: usize, f: impl Fn(usize) -> A + Sync) -> Vec<A> {
+    let many = CHUNK.div_ceil(cost.max(1));
+    build_bands(count, many, count.saturating_mul(cost), |band, out| {
+        for (i, place) in out.iter_mut().enumerate() {
+            place.write(f(band * many + i));
         }
-        false => (0..count).map(f).collect(),
+    })
+}
+
+/// Hands each piece to `work`: in order, or in any order to several threads if `elements`, the work
+/// of all of them, is worth it. The calling thread begins at once and the others join it as they
+/// wake, each taking the next piece that is left.
+pub fn share<P: Send>(
+    pieces: impl Iterator<Item = P> + Send,
+    elements: usize,
+    work: impl Fn(P) + Sync,
+) {
+    if !is_worth_threads(elements) {
+        return pieces.for_each(work);
     }
+    let pieces = Mutex::new(pieces);
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
+        while let Some(piece) = next() {
+            work(piece);
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 1..rayon::current_num_threads() {
+            scope.spawn(|_| run());
+        }
+        run();
+    });
 }
 
 /// A vector of `numel` elements that `write` fills, chunk by chunk: it is given the numbers of the
@@ -39,10 +64,10 @@ pub fn build<U: Send>(
 ) -> Vec<U> {
     let mut out = room(numel);
     let space = &mut out.spare_capacity_mut()[..numel];
-    if !is_worth_threads(numel) {
+    if numel <= CHUNK {
         write(0..numel, space);
     } else {
-        space.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
+        share(space.chunks_mut(CHUNK).enumerate(), numel, |(i, chunk)| {
             write(i * CHUNK..i * CHUNK + chunk.len(), chunk);
         });
     }
@@ -52,27 +77,19 @@ pub fn build<U: Send>(
     out
 }
 
-/// As [`build`] in `bands` pieces, each of which has `size` elements.
+/// As [`build`] in pieces of `size` elements, of which only the last may have fewer; all of them are
+/// worth `work` elements.
 pub fn build_bands<U: Send>(
-    bands: usize,
     numel: usize,
-    size: impl Fn(usize) -> usize,
+    size: usize,
+    work: usize,
     write: impl Fn(usize, &mut [MaybeUninit<U>]) + Sync,
 ) -> Vec<U> {
     let mut out = room(numel);
-    let mut space = &mut out.spare_capacity_mut()[..numel];
-    let cut = |band| {
-        let piece = space.split_off_mut(..size(band)).expect("the bands are all of it");
-        (band, piece)
-    };
-    let mut pieces: Vec<_> = (0..bands).map(cut).collect();
-    assert_eq!(pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>(), numel);
-    let one = |(band, piece): &mut (usize, &mut [MaybeUninit<U>])| write(*band, piece);
-    match is_worth_threads(numel) {
-        true => pieces.par_iter_mut().for_each(one),
-        false => pieces.iter_mut().for_each(one),
-    }
-    // SAFETY: `room` made space for `numel` elements, the pieces are all of it, and `write` has
+    let space = &mut out.spare_capacity_mut()[..numel];
+    let bands = space.chunks_mut(size.max(1)).enumerate();
+    share(bands, work, |(band, out)| write(band, out));
+    // SAFETY: `room` made space for `numel` elements, the bands are all of it, and `write` has
     // filled each of them.
     unsafe { out.set_len(numel) };
     out

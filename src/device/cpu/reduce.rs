@@ -89,6 +89,13 @@ fn fold<T: Element, A: Arithmetic>(
     let cost = reduced.shape().numel();
     if step == 1 {
         let firsts: Vec<usize> = kept.positions().collect();
+        if reduced.shape().len() <= 1 {
+            let start = reduced.offset();
+            return collect(firsts.len(), cost, |i| {
+                let first = firsts[i] + start;
+                row(&values[first..first + len])
+            });
+        }
         return collect(firsts.len(), cost, |i| {
             let rows = rows([&reduced]).map(|[at]| firsts[i] + at);
             rows.fold(start, |sum, at| join(sum, row(&values[at..at + len])))
@@ -154,8 +161,21 @@ fn sum_row<T: Element>(row: &[T]) -> f64 {
     collect(chunks.len(), CHUNK, |i| vectorized(SumRow(chunks[i]))).into_iter().sum()
 }
 
+/// Four vectors added into one.
+#[inline(always)]
+fn folded<C: Arithmetic>(lanes: [C; LANES]) -> [C; LANES / 4] {
+    let (quarters, _) = lanes.as_chunks::<{ LANES / 4 }>();
+    let mut sum = quarters[0];
+    for quarter in &quarters[1..] {
+        for (sum, &x) in sum.iter_mut().zip(quarter) {
+            *sum = sum.add(x);
+        }
+    }
+    sum
+}
+
 /// The sum of a row, in running sums over blocks of 1,024 elements, the blocks added in `f64`.
-pub struct SumRow<'a, T>(pub &'a [T]);
+struct SumRow<'a, T>(&'a [T]);
 
 /// Running sums side by side: four vectors of eight, so that no addition waits for the one before.
 const LANES: usize = 32;
@@ -174,7 +194,7 @@ impl<T: Element> Loop for SumRow<'_, T> {
                     *lane = lane.add(x.to_compute());
                 }
             }
-            for lane in lanes {
+            for lane in folded(lanes) {
                 total += lane.to_scalar().to_f64();
             }
             for x in rest {

@@ -19,21 +19,14 @@ pub fn softmax<T: Element<Compute: Float>>(x: View, log: bool) -> Storage {
     let (len, step) = inner_row(x.layout);
     let starts: Vec<usize> = rows([x.layout]).map(|[start]| start).collect();
     let per_band = CHUNK.div_ceil(len.max(1));
-    let bands = starts.len().div_ceil(per_band);
-    let rows_of = |band: usize| per_band.min(starts.len() - band * per_band);
     let numel = starts.len() * len;
-    Storage::new(build_bands(
-        bands,
-        numel,
-        |band| rows_of(band) * len,
-        |band, out| {
-            let mut row = vec![T::Compute::default(); len];
-            for (i, out) in out.chunks_exact_mut(len.max(1)).enumerate() {
-                let x = &values[starts[band * per_band + i]..];
-                vectorized(SoftmaxRow { x, step, row: &mut row, out, log });
-            }
-        },
-    ))
+    Storage::new(build_bands(numel, per_band * len, numel, |band, out| {
+        let mut row = vec![T::Compute::default(); len];
+        for (i, out) in out.chunks_exact_mut(len.max(1)).enumerate() {
+            let x = &values[starts[band * per_band + i]..];
+            vectorized(SoftmaxRow { x, step, row: &mut row, out, log });
+        }
+    }))
 }
 
 /// One row. It stays in the cache, so that x is read from memory, and y written to it, once.
@@ -51,15 +44,7 @@ impl<T: Element<Compute: Float>> Loop for SoftmaxRow<'_, T> {
 
     #[inline(always)]
     fn run(self) {
-        if self.step == 1 {
-            for (own, x) in self.row.iter_mut().zip(self.x) {
-                *own = x.to_compute();
-            }
-        } else {
-            for (i, own) in self.row.iter_mut().enumerate() {
-                *own = self.x[i * self.step].to_compute();
-            }
-        }
+        bring(self.x, self.step, self.row);
         let max = largest(self.row);
         let from_f64 = |x: f64| T::Compute::from_scalar(Scalar::Float(x));
         if self.log {
@@ -76,6 +61,20 @@ impl<T: Element<Compute: Float>> Loop for SoftmaxRow<'_, T> {
         let scale = from_f64(1.0 / sum_of(self.row, |x| x));
         for (out, x) in self.out.iter_mut().zip(self.row) {
             out.write(T::of_compute(x.mul(scale)));
+        }
+    }
+}
+
+/// Fills a row with elements `step` apart, in the type that is computed with.
+#[inline(always)]
+pub fn bring<T: Element>(x: &[T], step: usize, row: &mut [T::Compute]) {
+    if step == 1 {
+        for (own, x) in row.iter_mut().zip(x) {
+            *own = x.to_compute();
+        }
+    } else {
+        for (i, own) in row.iter_mut().enumerate() {
+            *own = x[i * step].to_compute();
         }
     }
 }
@@ -103,7 +102,7 @@ fn largest<C: Float>(row: &[C]) -> C {
 
 /// Σ f(x), in running sums over blocks of 1,024, the blocks added in `f64`.
 #[inline(always)]
-fn sum_of<C: Float>(row: &[C], f: impl Fn(C) -> C) -> f64 {
+pub fn sum_of<C: Float>(row: &[C], f: impl Fn(C) -> C) -> f64 {
     let mut total = 0.0;
     for block in row.chunks(1024) {
         let mut lanes = [C::default(); LANES];

@@ -6,9 +6,10 @@
 
 use std::mem::MaybeUninit;
 
-use crate::device::cpu::parallel::build_bands;
+use crate::device::cpu::parallel::share;
 use crate::device::cpu::walk::Operand;
 use crate::layout::Layout;
+use crate::memory::room;
 
 /// Rows and columns of a tile: 16 elements of 4 bytes are a line of 64.
 const TILE: usize = 16;
@@ -27,22 +28,29 @@ pub fn map_turned<T: Copy + Sync + Send>((x, layout): Operand<T>) -> Vec<T> {
     let rank = layout.shape().len();
     let (height, width) = (layout.shape()[rank - 2], layout.shape()[rank - 1]);
     let step = layout.strides()[rank - 1];
-    // Where each matrix begins; bands of rows are the pieces of work.
+    // Where each matrix begins.
     let (matrices, _) = layout.split(|dim| dim + 2 >= rank);
     let starts: Vec<usize> = matrices.positions().collect();
-    let bands = height.div_ceil(TILE);
-    let first_row = |band: usize| (starts[band / bands], band % bands * TILE);
-    let sizes = |band: usize| (height - first_row(band).1).min(TILE) * width;
-    build_bands(starts.len() * bands, layout.shape().numel(), sizes, |band, out| {
-        let (start, row) = first_row(band);
+    let numel = layout.shape().numel();
+    let mut out = room(numel);
+    let space = &mut out.spare_capacity_mut()[..numel];
+    // Bands of rows of one matrix are the pieces of work.
+    let bands = space.chunks_mut(height * width).zip(&starts).flat_map(|(matrix, &start)| {
+        let bands = matrix.chunks_mut(TILE * width).enumerate();
+        bands.map(move |(band, out)| (start + band * TILE, out))
+    });
+    share(bands, numel, |(start, out)| {
         let rows = out.len() / width;
         for column in (0..width).step_by(TILE) {
             let columns = (width - column).min(TILE);
-            let from = start + row + column * step;
-            let (x, out) = (&x[from..], &mut out[column..]);
+            let (x, out) = (&x[start + column * step..], &mut out[column..]);
             Tile { x, step, rows, columns, out, width }.turn();
         }
-    })
+    });
+    // SAFETY: `room` made space for `numel` elements, the bands are all of it, and the tiles of a
+    // band have filled it.
+    unsafe { out.set_len(numel) };
+    out
 }
 
 /// One tile: read column by column into a small square, written row by row.

@@ -94,6 +94,16 @@ pub fn zip_in_vectors<T: Element>(
     (b, b_layout): Operand<T>,
     f: Computed<impl Fn(T::Compute, T::Compute) -> T::Compute + Copy + Sync>,
 ) -> Vec<T> {
+    if a_layout.is_contiguous()
+        && b_layout.is_contiguous()
+        && let (Some(a), Some(b)) = (T::as_computed(a), T::as_computed(b))
+    {
+        let (a, b) = (&a[a_layout.offset()..], &b[b_layout.offset()..]);
+        return build(a_layout.shape().numel(), |range, out| {
+            let out = T::as_computed_room(out).expect("all or none are computed with");
+            vectorized(Pairs { a: &a[range.clone()], b: &b[range], out, f });
+        });
+    }
     let [a_layout, b_layout] = coalesced([a_layout, b_layout]);
     let (i, j) = (inner_row(&a_layout).1, inner_row(&b_layout).1);
     build(a_layout.shape().numel(), |range, mut out| {

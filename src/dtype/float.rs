@@ -1,7 +1,7 @@
 //! The functions of floating-point numbers that kernels compute with.
 //!
-//! In `f32` they are those of `math.rs`, made for vectors; in `f64`, which is for checking, those of
-//! the C library.
+//! In `f32` they are those of `math.rs`, made for vectors; in `f64`, which is for checking, those
+//! of the C library.
 
 use crate::dtype::{Number, math};
 

@@ -11,8 +11,8 @@
 
 use std::f32::consts::{LN_2, LOG2_E};
 
-/// 1.5 · 2²³: a number near it has no fraction bits, so adding it rounds to an integer, the even one
-/// of two, and leaves that integer in the low bits.
+/// 1.5 · 2²³: a number near it has no fraction bits, so adding it rounds to an integer, the even
+/// one of two, and leaves that integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
 /// ln 2 in two parts; multiplied with a small integer the first is exact.

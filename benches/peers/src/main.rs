@@ -104,7 +104,8 @@ impl Table {
 
 /// Both must compute the same, or the comparison means nothing.
 fn agree(name: &str, ours: &Tensor, theirs: &candle::Tensor) {
-    let theirs = theirs.to_dtype(candle::DType::F32).and_then(|x| x.flatten_all()?.to_vec1::<f32>());
+    let theirs = theirs.to_dtype(candle::DType::F32);
+    let theirs = theirs.and_then(|x| x.flatten_all()?.to_vec1::<f32>());
     let (ours, theirs) = (ours.to(DType::F32).to_vec::<f32>(), theirs.expect("it is a vector"));
     assert_eq!(ours.len(), theirs.len(), "{name}");
     for (a, b) in ours.iter().zip(&theirs) {

@@ -1,9 +1,9 @@
 //! The matrix product, by the `gemm-f32` crate, and in `f64`, which is for checking, by
 //! `matrixmultiply`. Both take strides, so a transposed operand is read where it lies.
 //!
-//! One large product is cut up among the threads by the crate, along its rows and columns; of a batch
-//! each product is the work of one thread. Either way no sum is cut, so the bits do not depend on
-//! the number of threads.
+//! One large product is cut up among the threads by the crate, along its rows and columns; of a
+//! batch each product is the work of one thread. Either way no sum is cut, so the bits do not
+//! depend on the number of threads.
 
 use std::mem::MaybeUninit;
 

@@ -16,7 +16,7 @@ pub const CHUNK: usize = 16 * 1024;
 const MANY: usize = 4 * CHUNK;
 
 /// Whether work on so many elements is handed to other threads.
-pub fn is_worth_threads(elements: usize) -> bool {
+fn is_worth_threads(elements: usize) -> bool {
     elements >= MANY && rayon::current_num_threads() > 1
 }
 
@@ -77,8 +77,8 @@ pub fn build<U: Send>(
     out
 }
 
-/// As [`build`] in pieces of `size` elements, of which only the last may have fewer; all of them are
-/// worth `work` elements.
+/// As [`build`] in pieces of `size` elements, of which only the last may have fewer; all of them
+/// are worth `work` elements.
 pub fn build_bands<U: Send>(
     numel: usize,
     size: usize,
@@ -96,8 +96,8 @@ pub fn build_bands<U: Send>(
 }
 
 /// A loop that is compiled twice: for vectors of 256 bits with fused multiply-adds, and for any
-/// processor. Its `run` is marked `#[inline(always)]`, and so is all that it calls in the loop: only
-/// what is inside `avx2` itself may use the wide instructions.
+/// processor. Its `run` is marked `#[inline(always)]`, and so is all that it calls in the loop:
+/// only what is inside `avx2` itself may use the wide instructions.
 pub trait Loop {
     /// What comes out of it.
     type Output;

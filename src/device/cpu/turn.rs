@@ -1,8 +1,8 @@
 //! Copies of transposed matrices, tile by tile.
 //!
 //! Along a row of a transposed matrix each step leads to another line of memory, of which only one
-//! element is wanted; by the time that the next row comes to its neighbour the line is gone from the
-//! cache. A tile of 16 by 16 uses each line that it reads, and each that it writes, completely.
+//! element is wanted; by the time that the next row comes to its neighbour the line is gone from
+//! the cache. A tile of 16 by 16 uses each line that it reads, and each that it writes, completely.
 
 use std::mem::MaybeUninit;
 

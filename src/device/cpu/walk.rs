@@ -1,8 +1,8 @@
 //! Walks over the elements of one, two or three operands of one shape, in logical order.
 //!
-//! Dimensions that can be walked as one are joined first, so that rows get long. Arithmetic in `f32`,
-//! which the half types are computed in too, runs several elements to an instruction: its loops are
-//! those of `lanes.rs`. All else takes one element after the other.
+//! Dimensions that can be walked as one are joined first, so that rows get long. Arithmetic in
+//! `f32`, which the half types are computed in too, runs several elements to an instruction: its
+//! loops are those of `lanes.rs`. All else takes one element after the other.
 
 use std::mem::MaybeUninit;
 
@@ -96,6 +96,7 @@ pub fn zip_in_vectors<T: Element>(
 ) -> Vec<T> {
     if a_layout.is_contiguous()
         && b_layout.is_contiguous()
+        && !a_layout.shape().contains(&0)
         && let (Some(a), Some(b)) = (T::as_computed(a), T::as_computed(b))
     {
         let (a, b) = (&a[a_layout.offset()..], &b[b_layout.offset()..]);

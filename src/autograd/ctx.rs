@@ -1,6 +1,10 @@
 //! The context of one recorded operation: which gradients will be asked for, and what is saved.
 
+use std::sync::{Arc, OnceLock, Weak};
+
 use crate::Tensor;
+use crate::autograd::mode::is_grad_enabled;
+use crate::autograd::node::Node;
 use crate::error::misuse;
 use crate::memory::Role;
 
@@ -9,12 +13,17 @@ pub struct Ctx {
     op: &'static str,
     needs: Vec<bool>,
     saved: Vec<Option<Saved>>,
+    /// The node that holds this context; known once it is made.
+    node: OnceLock<Weak<Node>>,
 }
 
 /// A saved tensor and the version its numbers had then.
 struct Saved {
     tensor: Tensor,
     version: u64,
+    /// Whether it is the operation's result. Then it is kept without its node, which would hold
+    /// itself, and gets it back when a gradient of a gradient is recorded.
+    is_result: bool,
 }
 
 impl Ctx {
@@ -23,7 +32,7 @@ impl Ctx {
     pub(super) fn new(op: &'static str, needs: &[bool]) -> Ctx {
         // Nothing recorded, nothing allocated.
         let needs = if needs.contains(&true) { needs.to_vec() } else { Vec::new() };
-        Ctx { op, needs, saved: Vec::new() }
+        Ctx { op, needs, saved: Vec::new(), node: OnceLock::new() }
     }
 
     /// The name of the operation.
@@ -66,7 +75,7 @@ impl Ctx {
             tensor.storage().set_role(Role::Activation);
         }
         let version = tensor.storage().version();
-        self.saved.push(Some(Saved { tensor: tensor.snapshot(), version }));
+        self.saved.push(Some(Saved { tensor: tensor.snapshot(), version, is_result: false }));
     }
 
     /// The tensor in slot `i`, in the order of the calls of [`save`](Ctx::save).
@@ -74,7 +83,7 @@ impl Ctx {
     /// # Panics
     /// If nothing was kept there, or if the numbers were changed in place since.
     pub fn saved(&self, i: usize) -> Tensor {
-        let Some(Some(Saved { tensor, version })) = self.saved.get(i) else {
+        let Some(Some(Saved { tensor, version, is_result })) = self.saved.get(i) else {
             let message = format!("nothing was saved in slot {i}; `save` it in the forward pass");
             misuse(self.op, &[], message)
         };
@@ -89,7 +98,28 @@ impl Ctx {
             );
             misuse(self.op, &[&tensor.brief()], message);
         }
-        tensor.clone()
+        match self.node.get().and_then(Weak::upgrade) {
+            Some(node) if *is_result && is_grad_enabled() => {
+                let result = tensor.detach();
+                result.set_node(Some(node));
+                result
+            }
+            _ => tensor.clone(),
+        }
+    }
+
+    /// Finds out which saved tensors are the operation's result `y`.
+    pub(super) fn mark_results(&mut self, y: &Tensor) {
+        for saved in self.saved.iter_mut().flatten() {
+            let same = Arc::ptr_eq(saved.tensor.storage(), y.storage());
+            saved.is_result =
+                same && saved.tensor.layout() == y.layout() && saved.tensor.node().is_none();
+        }
+    }
+
+    /// Says which node holds this context.
+    pub(super) fn set_node(&self, node: Weak<Node>) {
+        self.node.get_or_init(|| node);
     }
 
     /// The saved tensors, without the empty slots.

@@ -93,7 +93,7 @@ struct Within<O> {
 impl<O: AnyOp> AnyOp for Within<O> {
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>> {
         let dx = dy.copy();
-        let part = dx.with_layout(self.view);
+        let part = dx.part(self.view);
         let mut gradients = self.op.backward(ctx, &part.copy());
         match &gradients[0] {
             Some(inside) => part.copy_(inside),
@@ -112,6 +112,15 @@ pub(crate) fn node_of_view(node: Arc<Node>, base: &Tensor, view: &Tensor) -> Arc
     Node::of_op(Box::new(op), ctx, vec![Some(node)], view)
 }
 
+/// dx += dy at the places that a layout shows, of which some may be the same.
+pub(crate) fn add_at(dx: &Tensor, places: Layout, dy: &Tensor) {
+    if !places.shows_an_element_twice() {
+        return dx.part(places).add_(dy, 1);
+    }
+    let places = places.positions().map(|at| at as i64).collect();
+    dx.put_(&Tensor::from_vec(places, dy.shape()), dy, true);
+}
+
 /// A view by its layout alone: the gradient of the whole is 0 where the view shows nothing, and
 /// the sum of dy where it does.
 struct Part {
@@ -124,8 +133,7 @@ struct Part {
 impl AnyOp for Part {
     fn backward(&self, _: &Ctx, dy: &Tensor) -> Vec<Option<Tensor>> {
         let dx = Tensor::full_on(&self.shape, 0, self.dtype, self.device);
-        let part = dx.with_layout(self.view);
-        dx.device().backend().add_in_place(part.view_of(), dy.view_of(), 1.into());
+        add_at(&dx, self.view, dy);
         vec![Some(dx)]
     }
 }

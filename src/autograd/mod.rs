@@ -15,12 +15,12 @@ mod mode;
 mod node;
 mod op;
 
-pub use backward::backward;
+pub use backward::{Keep, backward, grad};
 pub use ctx::Ctx;
 pub use gradcheck::{GradcheckError, gradcheck};
 pub use graph::{Graph, GraphNode, SavedTensor};
 pub use in_place::apply_in_place;
-pub(crate) use in_place::node_of_view;
+pub(crate) use in_place::{add_at, node_of_view};
 pub use mode::{inference_mode, is_grad_enabled, is_inference_mode, no_grad};
 pub use node::Node;
 pub use op::{Op, apply};

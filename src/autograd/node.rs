@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Tensor;
 use crate::autograd::ctx::Ctx;
-use crate::autograd::mode::no_grad;
+use crate::autograd::mode::{is_grad_enabled, no_grad};
 use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
@@ -63,7 +63,14 @@ impl Node {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (shape, dtype) = (*of.layout().shape(), of.dtype());
-        Arc::new(Node { id, name, shape, dtype, edges, kind })
+        Arc::new_cyclic(|node| {
+            if let Kind::Op { ctx, .. } = &kind
+                && let Some(ctx) = &*lock(ctx)
+            {
+                ctx.set_node(node.clone());
+            }
+            Node { id, name, shape, dtype, edges, kind }
+        })
     }
 
     /// A number that grows as nodes are made.
@@ -98,6 +105,11 @@ impl Node {
     /// If a gradient does not have the shape and the type of its input, if a saved tensor was
     /// changed since, or if the saved tensors are gone.
     pub fn backward(&self, dy: &Tensor) -> Vec<Option<Tensor>> {
+        no_grad(|| self.gradients(dy))
+    }
+
+    /// As [`backward`](Node::backward), and recorded if operations are.
+    pub(super) fn gradients(&self, dy: &Tensor) -> Vec<Option<Tensor>> {
         let Kind::Op { op, .. } = &self.kind else {
             return Vec::new();
         };
@@ -106,7 +118,7 @@ impl Node {
                            call backward_retain_graph the first time if you need a second";
             misuse(self.name, &[&dy.brief()], message.to_string())
         };
-        let gradients = no_grad(|| op.backward(&ctx, dy));
+        let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {
                 self.check_gradient(i, edge, dx);
@@ -179,9 +191,15 @@ impl Node {
         };
         // Locked until the sum is stored: another thread's addition would be lost in between.
         let mut grad = lock(grad);
-        if let Some(grad) = &*grad {
-            // In place, as in PyTorch: no second gradient is made, and who holds the first sees it.
-            grad.add_(&dx, 1.0);
+        if let Some(sum) = grad.take() {
+            *grad = Some(if is_grad_enabled() {
+                sum.add(&dx)
+            } else {
+                // In place, as in PyTorch: no second gradient is made, and who holds the first
+                // sees it.
+                sum.add_(&dx, 1.0);
+                sum
+            });
             return;
         }
         // Stored as it is only if nobody else can see it: y = a + b hands one and the same tensor

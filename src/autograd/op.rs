@@ -40,6 +40,7 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     };
     // An integer has no slope: a cast to one ends the graph.
     if recording && y.dtype().is_floating_point() {
+        ctx.mark_results(&y);
         y.set_node(Some(Node::of_op(Box::new(Erased(op)), ctx, edges.to_vec(), &y)));
     }
     y

@@ -5,7 +5,7 @@
 //! its shape or type. Recorded changes are for `autograd::apply_in_place`.
 
 use crate::Tensor;
-use crate::autograd::{Ctx, Op, apply_in_place, is_inference_mode};
+use crate::autograd::{Ctx, Op, apply_in_place, is_grad_enabled, is_inference_mode};
 use crate::dtype::{DType, Scalar};
 use crate::ops::choose::expect_mask;
 use crate::ops::{expect_fits, expect_one_device, refuse, result_type};
@@ -38,7 +38,9 @@ impl Tensor {
     pub fn mul_(&self, other: &Tensor) {
         let other = self.operand("mul_", other);
         let common = result_type(&[self, &other]);
-        apply_in_place(MulInPlace { common }, [self, &other.to(common)]);
+        // Copied here and not in the forward pass, where the copy would have no history.
+        let before = (is_grad_enabled() && other.requires_grad()).then(|| self.copy());
+        apply_in_place(MulInPlace { common, before }, [self, &other.to(common)]);
     }
 
     /// x = 0 everywhere, in place.
@@ -183,6 +185,8 @@ impl Op<2> for AddInPlace {
 struct MulInPlace {
     /// What the product is computed in; it is rounded to x's type once.
     common: DType,
+    /// A copy of x as it was, if y needs a gradient.
+    before: Option<Tensor>,
 }
 
 impl Op<2> for MulInPlace {
@@ -192,10 +196,7 @@ impl Op<2> for MulInPlace {
 
     fn forward(&self, ctx: &mut Ctx, [x, y]: [&Tensor; 2]) -> Tensor {
         ctx.save_if(ctx.needs(0), y);
-        match ctx.needs(1) {
-            true => ctx.save(&x.copy()),
-            false => ctx.save_if(false, x),
-        }
+        ctx.save_if(ctx.needs(1), self.before.as_ref().unwrap_or(x));
         match self.common == x.dtype() {
             true => x.device().backend().mul_in_place(x.view_of(), y.view_of()),
             false => assign("mul_", x, &x.to(self.common).mul(y)),

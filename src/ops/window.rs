@@ -4,7 +4,7 @@
 //! element of dy is added at the place that the window showed.
 
 use crate::Tensor;
-use crate::autograd::{Ctx, Op, apply};
+use crate::autograd::{Ctx, Op, add_at, apply};
 use crate::layout::Layout;
 use crate::ops::{expect_dim, refuse};
 use crate::shape::{Dims, MAX_DIMS};
@@ -137,8 +137,7 @@ impl Op<1> for Window {
 
     fn backward(&self, _: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         let dx = Tensor::full_on(&self.from, 0, dy.dtype(), dy.device());
-        let shown = dx.with_layout(self.cut.of(dx.layout()));
-        dx.device().backend().add_in_place(shown.view_of(), dy.view_of(), 1.into());
+        add_at(&dx, self.cut.of(dx.layout()), dy);
         [Some(dx)]
     }
 }

@@ -6,8 +6,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::autograd::{self, Node};
+use crate::autograd::{self, Keep, Node};
 use crate::error::misuse;
+use crate::layout::Layout;
 use crate::memory::Role;
 use crate::tensor::{Inner, Tensor};
 
@@ -95,6 +96,16 @@ impl Tensor {
         view
     }
 
+    /// A view by its layout alone, known as a view of this tensor.
+    pub(crate) fn part(&self, layout: Layout) -> Tensor {
+        let recorded = autograd::is_grad_enabled();
+        let part = self.with_layout(layout).as_view_of(self, recorded);
+        if recorded && let Some(node) = self.node() {
+            part.set_node(Some(autograd::node_of_view(node, self, &part)));
+        }
+        part
+    }
+
     /// The tensor as it is now: what a graph saves. A later change in place gives the tensor
     /// another node, but not this one; else the new node could hold itself through what it saved.
     pub(crate) fn snapshot(&self) -> Tensor {
@@ -173,19 +184,26 @@ impl Tensor {
     /// `backward` already.
     #[track_caller]
     pub fn backward(&self) {
-        autograd::backward(self, None, false);
+        autograd::backward(self, None, Keep::Nothing);
     }
 
     /// As [`backward`](Tensor::backward) with the gradient `dy` of this tensor given.
     #[track_caller]
     pub fn backward_with(&self, dy: &Tensor) {
-        autograd::backward(self, Some(dy), false);
+        autograd::backward(self, Some(dy), Keep::Nothing);
+    }
+
+    /// As [`backward`](Tensor::backward), and records the gradients, so that they have gradients in
+    /// turn (PyTorch's `create_graph=True`).
+    #[track_caller]
+    pub fn backward_create_graph(&self) {
+        autograd::backward(self, None, Keep::GraphOfGradients);
     }
 
     /// As [`backward`](Tensor::backward), but the graph keeps its saved tensors, so that it can be
     /// walked again (PyTorch's `retain_graph=True`).
     #[track_caller]
     pub fn backward_retain_graph(&self) {
-        autograd::backward(self, None, true);
+        autograd::backward(self, None, Keep::Graph);
     }
 }

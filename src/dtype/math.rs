@@ -163,8 +163,8 @@ pub fn log2(x: f32) -> f32 {
     (f64::from(ln(x)) * std::f64::consts::LOG2_E) as f32
 }
 
-/// sin and cos, from one reduction of the argument. It is done in `f64`, which holds x − n · π/2 for
-/// |x| up to 2³⁰; beyond that the caller asks the C library.
+/// sin and cos, from one reduction of the argument. It is done in `f64`, which holds x − n · π/2
+/// for |x| up to 2³⁰; beyond that the caller asks the C library.
 #[inline(always)]
 fn quarter_turns(x: f32) -> (i32, f32) {
     const ROUND_64: f64 = 6_755_399_441_055_744.0;

@@ -26,9 +26,9 @@ pub fn matmul(a: View, b: View) -> Storage {
         DType::F64 => of_type::<f64>(a, b, |a, b, out, _| product_f64(a, b, out)),
         DType::F16 => of_halves::<f16>(a, b),
         DType::BF16 => of_halves::<bf16>(a, b),
-        _ => {
-            with_element!(a.dtype(), number T => of_type::<T>(a, b, |a, b, out, _| one_by_one(a, b, out)))
-        }
+        _ => with_element!(a.dtype(), number T => {
+            of_type::<T>(a, b, |a, b, out, _| one_by_one(a, b, out))
+        }),
     }
 }
 

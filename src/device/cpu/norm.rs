@@ -85,28 +85,36 @@ impl<T: Element<Compute: Float>> Loop for NormRow<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        bring(self.x, self.step, self.row);
+        let len = self.row.len();
+        let row: &[T::Compute] = match T::as_computed(self.x) {
+            Some(x) if self.step == 1 => &x[..len],
+            _ => {
+                bring(self.x, self.step, self.row);
+                self.row
+            }
+        };
         let from_f64 = |x: f64| T::Compute::from_scalar(x.into());
-        let count = self.row.len() as f64;
-        let mean = if self.centred { sum_of(self.row, |x| x) / count } else { 0.0 };
+        let mean = if self.centred { sum_of(row, |x| x) / len as f64 } else { 0.0 };
         let mean = from_f64(mean);
         let square = |x: T::Compute| x.sub(mean).mul(x.sub(mean));
-        let rstd = from_f64(1.0 / (sum_of(self.row, square) / count + self.eps).sqrt());
-        for x in self.row.iter_mut() {
-            *x = x.sub(mean).mul(rstd);
-        }
-        if let Some(weight) = self.weight {
-            for (x, &weight) in self.row.iter_mut().zip(weight) {
-                *x = x.mul(weight);
+        let rstd = from_f64(1.0 / (sum_of(row, square) / len as f64 + self.eps).sqrt());
+        let normal = |x: T::Compute| x.sub(mean).mul(rstd);
+        let pairs = self.out.iter_mut().zip(row);
+        match (self.weight, self.bias) {
+            (None, None) => pairs.for_each(|(out, &x)| {
+                out.write(T::of_compute(normal(x)));
+            }),
+            (Some(weight), None) => pairs.zip(weight).for_each(|((out, &x), &weight)| {
+                out.write(T::of_compute(normal(x).mul(weight)));
+            }),
+            (None, Some(bias)) => pairs.zip(bias).for_each(|((out, &x), &bias)| {
+                out.write(T::of_compute(normal(x).add(bias)));
+            }),
+            (Some(weight), Some(bias)) => {
+                pairs.zip(weight.iter().zip(bias)).for_each(|((out, &x), (&weight, &bias))| {
+                    out.write(T::of_compute(normal(x).mul(weight).add(bias)));
+                });
             }
-        }
-        if let Some(bias) = self.bias {
-            for (x, &bias) in self.row.iter_mut().zip(bias) {
-                *x = x.add(bias);
-            }
-        }
-        for (out, &x) in self.out.iter_mut().zip(self.row.iter()) {
-            out.write(T::of_compute(x));
         }
         (mean, rstd)
     }

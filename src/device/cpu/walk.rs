@@ -5,9 +5,10 @@
 //! loops are those of `lanes.rs`. All else takes one element after the other.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use crate::device::cpu::lanes::{Computed, Each, Pairs};
-use crate::device::cpu::parallel::{build, vectorized};
+use crate::device::cpu::parallel::{Loop, build, vectorized};
 use crate::device::cpu::turn::{is_turned, map_turned};
 use crate::dtype::Element;
 use crate::layout::{Layout, coalesced, inner_row, pieces, rows};
@@ -106,16 +107,35 @@ pub fn zip_in_vectors<T: Element>(
         });
     }
     let [a_layout, b_layout] = coalesced([a_layout, b_layout]);
-    let (i, j) = (inner_row(&a_layout).1, inner_row(&b_layout).1);
-    build(a_layout.shape().numel(), |range, mut out| {
-        for ([at, bt], len) in pieces([&a_layout, &b_layout], range) {
-            let row = next(&mut out, len);
+    let (a, b) = ((a, &a_layout), (b, &b_layout));
+    build(a_layout.shape().numel(), |range, out| vectorized(PairRows { a, b, range, out, f }))
+}
+
+/// Some rows of two operands of any strides, in one go: rows may be short.
+struct PairRows<'a, T, F> {
+    a: Operand<'a, T>,
+    b: Operand<'a, T>,
+    range: Range<usize>,
+    out: &'a mut [MaybeUninit<T>],
+    f: Computed<F>,
+}
+
+impl<T: Element, F: Fn(T::Compute, T::Compute) -> T::Compute + Copy> Loop for PairRows<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ((a, a_layout), (b, b_layout), f) = (self.a, self.b, self.f);
+        let (i, j) = (inner_row(a_layout).1, inner_row(b_layout).1);
+        let mut rest = self.out;
+        for ([at, bt], len) in pieces([a_layout, b_layout], self.range) {
+            let row = next(&mut rest, len);
             if (i, j) == (1, 1)
                 && let Some(a) = T::as_computed(&a[at..at + len])
                 && let Some(b) = T::as_computed(&b[bt..bt + len])
             {
                 let out = T::as_computed_room(row).expect("all or none are computed with");
-                vectorized(Pairs { a, b, out, f });
+                Pairs { a, b, out, f }.run();
                 continue;
             }
             for (n, out) in row.chunks_mut(BATCH).enumerate() {
@@ -124,11 +144,11 @@ pub fn zip_in_vectors<T: Element>(
                 let b = brought(&b[bt + n * j..], j, len);
                 deliver(out, |y| {
                     let len = y.len();
-                    vectorized(Pairs { a: &a[..len], b: &b[..len], out: y, f });
+                    Pairs { a: &a[..len], b: &b[..len], out: y, f }.run();
                 });
             }
         }
-    })
+    }
 }
 
 /// Elements `step` apart, side by side in the type that is computed with.

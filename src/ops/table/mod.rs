@@ -6,6 +6,7 @@
 mod elementwise;
 mod in_place;
 mod index;
+mod join;
 mod layers;
 mod reduce;
 mod samples;
@@ -40,8 +41,15 @@ const fn flat(name: &'static str, sample: Sample, call: fn(&[Tensor]) -> Tensor)
     OpRow { name, sample, call, has_gradient: false }
 }
 
-const FAMILIES: [&[OpRow]; 6] =
-    [elementwise::ROWS, views::ROWS, reduce::ROWS, layers::ROWS, index::ROWS, in_place::ROWS];
+const FAMILIES: [&[OpRow]; 7] = [
+    elementwise::ROWS,
+    views::ROWS,
+    reduce::ROWS,
+    layers::ROWS,
+    index::ROWS,
+    in_place::ROWS,
+    join::ROWS,
+];
 
 /// Every operation.
 pub const OPS: &[OpRow] = &joined::<{ count(&FAMILIES) }>(&FAMILIES);

@@ -1,0 +1,240 @@
+//! Choosing elements by what they are: masks of triangles, the largest ones, those that differ.
+
+use crate::Tensor;
+use crate::dtype::{DType, Scalar, with_element};
+use crate::ops::{expect_dim, refuse};
+
+impl Tensor {
+    /// A matrix, or a batch of them, with 0 above the `diagonal`-th diagonal; 0 is the main one,
+    /// and positive ones lie above it.
+    ///
+    /// # Panics
+    /// If x has fewer than two dimensions.
+    #[track_caller]
+    pub fn tril(&self, diagonal: isize) -> Tensor {
+        let outside = self.triangle("tril", |row, column| column - row > diagonal);
+        self.masked_fill(&outside, 0)
+    }
+
+    /// As [`tril`](Tensor::tril), with 0 below the diagonal.
+    ///
+    /// # Panics
+    /// If x has fewer than two dimensions.
+    #[track_caller]
+    pub fn triu(&self, diagonal: isize) -> Tensor {
+        let outside = self.triangle("triu", |row, column| column - row < diagonal);
+        self.masked_fill(&outside, 0)
+    }
+
+    /// A mask of the last two dimensions.
+    #[track_caller]
+    fn triangle(&self, op: &'static str, holds: impl Fn(isize, isize) -> bool) -> Tensor {
+        let &[.., rows, columns] = self.shape() else {
+            refuse(op, &[self], "needs a matrix, or a batch of them".to_string())
+        };
+        let places = (0..rows * columns).map(|i| ((i / columns) as isize, (i % columns) as isize));
+        let mask = places.map(|(row, column)| holds(row, column)).collect();
+        Tensor::from_vec::<bool>(mask, &[rows, columns]).to(self.device())
+    }
+
+    /// A row of 0 with one 1, at the place that each label (`i64`) says: `(B) → (B, classes)`.
+    ///
+    /// # Panics
+    /// If a label is not one of 0 to classes − 1.
+    #[track_caller]
+    pub fn one_hot(&self, classes: usize) -> Tensor {
+        if self.dtype() != DType::I64 {
+            refuse("one_hot", &[self], "the labels must be i64".to_string());
+        }
+        let wrong = |label: &i64| !(0..classes as i64).contains(label);
+        if let Some(wrong) = self.to_vec::<i64>().into_iter().find(wrong) {
+            let message = format!("label {wrong} is not one of 0..{classes}");
+            refuse("one_hot", &[self], message);
+        }
+        let shape = [self.shape(), &[classes]].concat();
+        let index = self.unsqueeze(-1);
+        let ones = Tensor::full_on(index.shape(), 1, DType::I64, self.device());
+        Tensor::full_on(&shape, 0, DType::I64, self.device()).scatter_add(-1, &index, &ones)
+    }
+
+    /// The `count` largest elements along `dim`, or the smallest, in order, and where (`i64`) they
+    /// are. The gradient goes to these elements.
+    ///
+    /// # Panics
+    /// If the dimension has not as many.
+    #[track_caller]
+    pub fn topk(&self, count: usize, dim: isize, largest: bool) -> (Tensor, Tensor) {
+        let dim = expect_dim("topk", self, dim) as isize;
+        let size = self.shape().get(dim as usize).copied().unwrap_or(0);
+        if count > size {
+            let message = format!("there are only {size} elements along dimension {dim}");
+            refuse("topk", &[self], message);
+        }
+        let (_, order) = self.detach().sort(dim);
+        let index = match largest {
+            true => order.narrow(dim, size - count, count).flip(&[dim]),
+            false => order.narrow(dim, 0, count).contiguous(),
+        };
+        (self.gather(dim, &index), index)
+    }
+
+    /// Where (`i64`) the elements along `dim` stand in ascending order; NaN last.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
+    #[track_caller]
+    pub fn argsort(&self, dim: isize) -> Tensor {
+        self.detach().sort(dim).1
+    }
+
+    /// The indices (`i64`) of all elements that are not 0, one row each: `(count, rank)`.
+    pub fn nonzero(&self) -> Tensor {
+        let mask = self.detach().to(DType::Bool).to_vec::<bool>();
+        let shape = self.shape();
+        let mut rows = Vec::new();
+        let mut count = 0;
+        for place in (0..mask.len()).filter(|&place| mask[place]) {
+            let mut step = mask.len();
+            for &size in shape {
+                step /= size;
+                rows.push((place / step % size) as i64);
+            }
+            count += 1;
+        }
+        Tensor::from_vec(rows, &[count, shape.len()])
+    }
+
+    /// The elements at which the mask holds, in a list.
+    ///
+    /// # Panics
+    /// If the mask is not `bool` or has another shape.
+    #[track_caller]
+    pub fn masked_select(&self, mask: &Tensor) -> Tensor {
+        if mask.dtype() != DType::Bool || mask.shape() != self.shape() {
+            let message = "the mask must be bool and have x's shape".to_string();
+            refuse("masked_select", &[self, mask], message);
+        }
+        let held = mask.to_vec::<bool>();
+        let places: Vec<i64> =
+            (0..held.len()).filter(|&place| held[place]).map(|place| place as i64).collect();
+        let count = places.len();
+        self.take(&Tensor::from_vec(places, &[count]))
+    }
+
+    /// The different elements in ascending order, for each element the place of its equal among
+    /// them, and how often each comes. NaN differs from every NaN. No gradient.
+    pub fn unique(&self) -> (Tensor, Tensor, Tensor) {
+        let flat = self.detach().reshape(&[-1]);
+        let (sorted, order) = flat.sort(0);
+        let order = order.to_vec::<i64>();
+        let (first, values) = with_element!(self.dtype(), T => {
+            let sorted = sorted.to_vec::<T>();
+            let new = |i: usize| i == 0 || sorted[i] != sorted[i - 1];
+            let first: Vec<bool> = (0..sorted.len()).map(new).collect();
+            let kept = sorted.iter().zip(&first).filter(|(_, first)| **first).map(|(x, _)| *x);
+            let kept: Vec<T> = kept.collect();
+            let count = kept.len();
+            (first, Tensor::from_vec(kept, &[count]))
+        });
+        let mut inverse = vec![0i64; order.len()];
+        let mut counts: Vec<i64> = Vec::new();
+        for (&place, first) in order.iter().zip(first) {
+            if first {
+                counts.push(0);
+            }
+            let class = counts.len() - 1;
+            counts[class] += 1;
+            inverse[place as usize] = class as i64;
+        }
+        let kinds = counts.len();
+        (values, Tensor::from_vec(inverse, self.shape()), Tensor::from_vec(counts, &[kinds]))
+    }
+
+    /// How often each of 0 to `least` − 1, and on up to the largest element, comes in a list of
+    /// integers that are not negative (`i64`).
+    ///
+    /// # Panics
+    /// If x is not a list of `i64`, or one is negative.
+    #[track_caller]
+    pub fn bincount(&self, least: usize) -> Tensor {
+        if self.dtype() != DType::I64 || self.shape().len() != 1 {
+            refuse("bincount", &[self], "needs a list of i64".to_string());
+        }
+        let values = self.to_vec::<i64>();
+        if let Some(negative) = values.iter().find(|x| **x < 0) {
+            refuse("bincount", &[self], format!("{negative} is negative and cannot be counted"));
+        }
+        let size = values.iter().max().map_or(0, |&most| most as usize + 1).max(least);
+        let mut counts = vec![0i64; size];
+        values.iter().for_each(|&x| counts[x as usize] += 1);
+        Tensor::from_vec(counts, &[size])
+    }
+
+    /// A copy of x with `y[index[i, j], j] = src[i, j]` for `dim` 0, and so on. Of equal indices
+    /// the last one wins.
+    ///
+    /// # Panics
+    /// As [`scatter_add`](Tensor::scatter_add).
+    #[track_caller]
+    pub fn scatter(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
+        let at = expect_dim("scatter", self, dim);
+        if index.shape() != src.shape() || index.dtype() != DType::I64 {
+            let message = "the index must be i64 and have the shape of the source".to_string();
+            refuse("scatter", &[self, index, src], message);
+        }
+        let places = self.places_along("scatter", at, index);
+        let out = self.copy();
+        out.put_(&places, src, false);
+        out
+    }
+
+    /// As [`scatter`](Tensor::scatter) with one number for every place.
+    ///
+    /// # Panics
+    /// As [`scatter`](Tensor::scatter).
+    #[track_caller]
+    pub fn scatter_scalar(&self, dim: isize, index: &Tensor, value: impl Into<Scalar>) -> Tensor {
+        let src = Tensor::full_on(index.shape(), value, self.dtype(), self.device());
+        self.scatter(dim, index, &src)
+    }
+
+    /// A copy of x with the slices of `src` added to those that a list (`i64`) names.
+    ///
+    /// # Panics
+    /// If the shapes do not fit, or an index is out of range.
+    #[track_caller]
+    pub fn index_add(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
+        let at = expect_dim("index_add", self, dim);
+        if index.shape().len() != 1 || src.shape().get(at) != index.shape().first() {
+            let message = "needs a list of indices, as many as the source has slices".to_string();
+            refuse("index_add", &[self, index, src], message);
+        }
+        let mut shape = vec![1; src.shape().len()];
+        shape[at] = index.numel();
+        let index = index.reshape(&shape).expand(src.shape());
+        self.scatter_add(dim, &index, src)
+    }
+
+    /// For each element of an index: the place, in x's logical order, that it means along `dim`.
+    #[track_caller]
+    fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {
+        let sizes = self.shape().iter().zip(index.shape()).enumerate();
+        let too_large = sizes.clone().any(|(d, (have, want))| d != dim && want > have);
+        if self.shape().is_empty() || self.shape().len() != index.shape().len() || too_large {
+            let message = format!(
+                "the index must have as many dimensions, and outside dimension {dim} no more \
+                 elements"
+            );
+            refuse(op, &[self, index], message);
+        }
+        let numel = self.numel() as i64;
+        let every = Tensor::from_vec((0..numel).collect(), self.shape());
+        let size = self.shape()[dim];
+        if let Some(bad) = index.to_vec::<i64>().into_iter().find(|i| !(0..size as i64).contains(i))
+        {
+            let message = format!("index {bad} is not in 0..{size}, the range of dimension {dim}");
+            refuse(op, &[self, index], message);
+        }
+        every.gather(dim as isize, index)
+    }
+}

@@ -47,9 +47,19 @@ impl Dims {
         Dims::new(&[&self[..], &[value]].concat())
     }
 
+    /// The list without its entry number `dim`.
+    pub(crate) fn without(&self, dim: usize) -> Dims {
+        let mut out = *self;
+        out.values.copy_within(dim + 1..self.len, dim);
+        out.first(self.len - 1)
+    }
+
     /// The first `len` entries.
     pub(crate) fn first(&self, len: usize) -> Dims {
-        Dims { len, values: self.values }
+        let mut out = Dims { len, ..*self };
+        // Two lists are equal if all their values are, those behind the end too.
+        out.values[len..].fill(0);
+        out
     }
 
     /// The number of elements of a tensor of this shape; 1 for no dimensions at all.

@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::memory::room;
 
 /// Elements of a chunk: small enough for a core's cache, large enough to be worth handing over.
-pub const CHUNK: usize = 16 * 1024;
+pub const CHUNK: usize = 64 * 1024;
 
 /// Elements from which on handing chunks to other threads pays: waking them takes microseconds.
-const MANY: usize = 4 * CHUNK;
+const MANY: usize = CHUNK;
 
 /// Whether work on so many elements is handed to other threads.
 fn is_worth_threads(elements: usize) -> bool {

@@ -1,0 +1,142 @@
+//! The module tree: a module names its parts, and everything else follows from these names.
+
+use crate::Tensor;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::nn::parameter::{Buffer, Parameter, Training};
+use crate::nn::tree;
+
+/// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
+pub trait Module: Send + Sync {
+    /// The parts in the order in which their names are listed and saved.
+    fn parts(&self) -> Parts<'_>;
+
+    /// Computes the output.
+    fn forward(&self, x: &Tensor) -> Tensor;
+
+    /// Every parameter with its name, `block.0.attention.weight`, in the order of the parts. One
+    /// that is shared is listed once, under its first name.
+    fn named_parameters(&self) -> Vec<(String, Parameter)> {
+        tree::named_parameters(self.parts())
+    }
+
+    /// Every parameter once; what an optimizer is given.
+    fn parameters(&self) -> Vec<Parameter> {
+        self.named_parameters().into_iter().map(|(_, parameter)| parameter).collect()
+    }
+
+    /// Every buffer with its name.
+    fn named_buffers(&self) -> Vec<(String, &Buffer)> {
+        tree::named_buffers(self.parts())
+    }
+
+    /// Every parameter and every persistent buffer under every name that it has: what a checkpoint
+    /// contains. A shared parameter appears under each of its names.
+    fn state_dict(&self) -> Vec<(String, Tensor)> {
+        tree::state_dict(self.parts())
+    }
+
+    /// How many numbers training changes; shared ones count once.
+    fn num_parameters(&self) -> usize {
+        self.parameters().iter().map(|parameter| parameter.get().numel()).sum()
+    }
+
+    /// Puts this module and all in it into training (`true`) or evaluation.
+    fn train(&self, on: bool) {
+        tree::train(self.parts(), on);
+    }
+
+    /// The same as `train(false)`.
+    fn eval(&self) {
+        self.train(false);
+    }
+
+    /// Moves every parameter and buffer to a device. Gradients stay behind: call it before training.
+    fn to_device(&self, device: Device) {
+        tree::convert(self.parts(), &|x| x.detach().to(device));
+    }
+
+    /// Converts every floating-point parameter and buffer.
+    fn to_dtype(&self, dtype: DType) {
+        tree::convert(self.parts(), &|x| match x.dtype().is_floating_point() {
+            true => x.detach().to(dtype),
+            false => x,
+        });
+    }
+
+    /// Drops every gradient and its memory, or fills it with zeros.
+    fn zero_grad(&self, set_to_none: bool) {
+        for parameter in self.parameters() {
+            tree::zero_grad(&parameter.get(), set_to_none);
+        }
+    }
+
+    /// Calls `visit` with the name of every module below this one and the module, children before
+    /// parents, as PyTorch's `apply` does.
+    fn apply(&self, visit: &mut dyn FnMut(&str, &dyn Module)) {
+        tree::apply(self.parts(), visit);
+    }
+}
+
+impl Module for Box<dyn Module> {
+    fn parts(&self) -> Parts<'_> {
+        self.as_ref().parts()
+    }
+
+    fn forward(&self, x: &Tensor) -> Tensor {
+        self.as_ref().forward(x)
+    }
+}
+
+/// One part of a module.
+pub(super) enum Part<'a> {
+    Parameter(&'a Parameter),
+    Buffer(&'a Buffer),
+    Training(&'a Training),
+    Module(&'a dyn Module),
+}
+
+/// The parts of a module, each with its name.
+#[derive(Default)]
+pub struct Parts<'a>(pub(super) Vec<(String, Part<'a>)>);
+
+impl<'a> Parts<'a> {
+    /// None yet.
+    pub fn new() -> Parts<'a> {
+        Parts::default()
+    }
+
+    /// A parameter, or one that the layer can lack: `self.bias.as_ref()`.
+    pub fn parameter(mut self, name: &str, it: impl Into<Option<&'a Parameter>>) -> Parts<'a> {
+        if let Some(parameter) = it.into() {
+            self.0.push((name.to_string(), Part::Parameter(parameter)));
+        }
+        self
+    }
+
+    /// A buffer.
+    pub fn buffer(mut self, name: &str, buffer: &'a Buffer) -> Parts<'a> {
+        self.0.push((name.to_string(), Part::Buffer(buffer)));
+        self
+    }
+
+    /// The flag of a layer that behaves otherwise in training; it has no name.
+    pub fn training(mut self, training: &'a Training) -> Parts<'a> {
+        self.0.push((String::new(), Part::Training(training)));
+        self
+    }
+
+    /// A module inside this one.
+    pub fn module(mut self, name: &str, module: &'a dyn Module) -> Parts<'a> {
+        self.0.push((name.to_string(), Part::Module(module)));
+        self
+    }
+
+    /// A list of modules, named `name.0`, `name.1`, …
+    pub fn modules<M: Module>(mut self, name: &str, modules: &'a [M]) -> Parts<'a> {
+        for (i, module) in modules.iter().enumerate() {
+            self.0.push((format!("{name}.{i}"), Part::Module(module)));
+        }
+        self
+    }
+}

@@ -262,7 +262,7 @@ fn gradients_of_every_op_agree_with_finite_differences() {
 /// Rows that record other operations, or nothing.
 const COMPOSED: &str = "
     addmm bce_with_logits cat chunk clamp_max_scalar clamp_min_scalar cross_entropy cummax
-    cummin diag dot dropout embedding flatten huber_loss index index_add index_select l1_loss
+    cummin diag dot dropout embedding flatten huber_loss index l1_loss
     masked_fill masked_fill_tensor masked_select max_along maximum_scalar mean min_along
     minimum_scalar mse_loss mv narrow nll_loss outer remainder_scalar repeat repeat_interleave
     roll scatter scatter_scalar smooth_l1_loss sort split square stack sub_scalar topk tril

@@ -108,6 +108,11 @@ impl Ctx {
         }
     }
 
+    /// Whether a tensor was kept in slot `i`.
+    pub fn has_saved(&self, i: usize) -> bool {
+        self.saved.get(i).is_some_and(Option::is_some)
+    }
+
     /// Finds out which saved tensors are the operation's result `y`.
     pub(super) fn mark_results(&mut self, y: &Tensor) {
         for saved in self.saved.iter_mut().flatten() {

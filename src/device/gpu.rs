@@ -1,7 +1,7 @@
 //! The backend of devices that run kernels. There are none yet: such a device holds numbers and
 //! moves them, and every kernel that is asked for is refused by name.
 
-use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::device::{Attended, Backend, Binary, Compare, Reduce, Scan, Unary, View};
 use crate::dtype::{DType, Scalar};
 use crate::error::misuse;
 use crate::storage::Storage;
@@ -70,6 +70,32 @@ impl Backend for Gpu {
         _: bool,
     ) -> [Storage; 3] {
         no_kernel("layer_norm", x)
+    }
+
+    fn layer_norm_backward(
+        &self,
+        [x, _]: [View; 2],
+        _: [View; 2],
+        _: Option<View>,
+        _: bool,
+    ) -> [Storage; 3] {
+        no_kernel("layer_norm", x)
+    }
+
+    fn attention(&self, x: Attended) -> [Storage; 2] {
+        no_kernel("scaled_dot_product_attention", x.q)
+    }
+
+    fn attention_backward(&self, x: Attended, _: View, _: View) -> [Storage; 3] {
+        no_kernel("scaled_dot_product_attention", x.q)
+    }
+
+    fn index_select(&self, x: View, _: View) -> Storage {
+        no_kernel("index_select", x)
+    }
+
+    fn index_add(&self, x: View, _: View, _: View) -> Storage {
+        no_kernel("index_add", x)
     }
 
     fn copy(&self, x: View, _: DType) -> Storage {

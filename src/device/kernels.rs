@@ -154,6 +154,12 @@ pub enum Binary {
     /// 0 where b ≤ 0, else a: the gradient a of a relu whose result is b. A choice and no product,
     /// since 0 times an infinite gradient would be NaN.
     ThresholdBackward,
+    /// a · gelu′(b); floating-point only, as the next two.
+    GeluBackward,
+    /// a · gelu′(b) of the approximation by tanh.
+    GeluTanhBackward,
+    /// a · silu′(b)
+    SiluBackward,
 }
 
 impl Binary {
@@ -174,6 +180,9 @@ impl Binary {
             Binary::Maximum => "maximum",
             Binary::Minimum => "minimum",
             Binary::ThresholdBackward => "threshold_backward",
+            Binary::GeluBackward => "gelu_backward",
+            Binary::GeluTanhBackward => "gelu_tanh_backward",
+            Binary::SiluBackward => "silu_backward",
         }
     }
 }

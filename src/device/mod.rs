@@ -89,6 +89,23 @@ impl View<'_> {
     }
 }
 
+/// What attention computes with: y = softmax(q · kᵀ · scale + mask) · v.
+#[derive(Clone, Copy)]
+pub struct Attended<'a> {
+    /// Queries, `(.., L, E)`.
+    pub q: View<'a>,
+    /// Keys, `(.., S, E)`.
+    pub k: View<'a>,
+    /// Values, `(.., S, V)`.
+    pub v: View<'a>,
+    /// What is added to the scores, `(.., L, S)`.
+    pub mask: Option<View<'a>>,
+    /// Whether query i sees keys 0 to i only.
+    pub causal: bool,
+    /// What the products are multiplied with.
+    pub scale: f64,
+}
+
 /// What a device can compute. Every result is a fresh, contiguous storage.
 ///
 /// The caller has checked shapes and dtypes; operands of one call lie on one device.
@@ -128,6 +145,26 @@ pub trait Backend: Sync {
         eps: f64,
         centred: bool,
     ) -> [Storage; 3];
+    /// The gradients of x, the weight and the bias of `layer_norm`, from x and the result's
+    /// gradient, `(outer, n)` each, and each row's mean and 1 / √(variance + ε), `(outer)`.
+    fn layer_norm_backward(
+        &self,
+        x_and_dy: [View; 2],
+        moments: [View; 2],
+        weight: Option<View>,
+        centred: bool,
+    ) -> [Storage; 3];
+    /// `(.., L, V), (.., L)`: attention, and ln Σ eᶻ over each query's scores z, in the type that
+    /// is computed with. A query that sees nothing gets 0 and −∞. No operand is empty.
+    fn attention(&self, x: Attended) -> [Storage; 2];
+    /// The gradients of q, k and v, from ln Σ eᶻ of each query and the gradient of y.
+    fn attention_backward(&self, x: Attended, log_sums: View, dy: View) -> [Storage; 3];
+    /// `(V, ..), (K) → (K, ..)`: the slices of the first dimension that the index names; `i64`, in
+    /// range.
+    fn index_select(&self, x: View, index: View) -> Storage;
+    /// A copy of x, `(V, ..)`, with each slice of src, `(K, ..)`, added to the one that the index,
+    /// `(K)`, names; in its order.
+    fn index_add(&self, x: View, index: View, src: View) -> Storage;
     /// The elements laid out anew in logical order, as elements of type `to`.
     fn copy(&self, x: View, to: DType) -> Storage;
     /// The elements laid out anew, those dimensions backwards for which `over` is true.

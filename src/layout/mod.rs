@@ -191,7 +191,7 @@ impl Layout {
 
     /// The highest position of any element of a layout that has some; `None` if that is too large
     /// for a number.
-    pub fn last_position(&self) -> Option<usize> {
+    fn last_position(&self) -> Option<usize> {
         let mut steps = self.shape.iter().zip(self.strides.iter());
         steps.try_fold(self.offset, |at, (size, stride)| {
             at.checked_add((size - 1).checked_mul(*stride)?)

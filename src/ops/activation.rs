@@ -1,9 +1,12 @@
 //! The functions between the layers of a network, and the two that they are made of.
+//!
+//! Where the slope takes many operations, one kernel computes it. If the backward pass is recorded,
+//! it is made of operations, which have slopes in turn.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use crate::Tensor;
-use crate::autograd::{Ctx, Op, apply};
+use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
 use crate::device::{Binary, Unary};
 use crate::dtype::Scalar;
 use crate::ops::binary::binary;
@@ -217,6 +220,9 @@ impl Op<1> for Silu {
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         let x = ctx.saved(0);
+        if !is_grad_enabled() {
+            return [Some(binary(Binary::SiluBackward, dy, &x))];
+        }
         let s = x.sigmoid();
         let rest = x.mul(&s.neg().add_scalar(1)).add_scalar(1);
         [Some(dy.mul(&s.mul(&rest)))]
@@ -282,6 +288,9 @@ impl Op<1> for Gelu {
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         let x = ctx.saved(0);
+        if !is_grad_enabled() {
+            return [Some(binary(Binary::GeluBackward, dy, &x))];
+        }
         let below = x.mul_scalar(FRAC_1_SQRT_2).erf().add_scalar(1).mul_scalar(0.5);
         let density = x.square().mul_scalar(-0.5).exp().mul_scalar(FRAC_2_SQRT_PI / SQRT_2 / 2.0);
         [Some(dy.mul(&below.add(&x.mul(&density))))]
@@ -305,6 +314,9 @@ impl Op<1> for GeluTanh {
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 1] {
         let (x, k) = (ctx.saved(0), FRAC_2_SQRT_PI / SQRT_2);
+        if !is_grad_enabled() {
+            return [Some(binary(Binary::GeluTanhBackward, dy, &x))];
+        }
         let x2 = x.square();
         let t = x.mul(&x2.mul_scalar(0.044715).add_scalar(1)).mul_scalar(k).tanh();
         let du = x2.mul_scalar(3.0 * 0.044715).add_scalar(1).mul_scalar(k);

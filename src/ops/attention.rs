@@ -5,6 +5,7 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
+use crate::device::Attended;
 use crate::dtype::DType;
 use crate::ops::{expect_floating, expect_one_device, refuse};
 use crate::shape::broadcast;
@@ -46,10 +47,19 @@ impl Tensor {
         let scale = options.scale.unwrap_or(1.0 / width.sqrt());
         let op = ScaledDotProductAttention { causal: options.causal, scale };
         match options.mask {
-            Some(mask) => apply(op, [&q, &k, &v, &mask.expand(&scores)]),
+            Some(mask) => apply(op, [&q, &k, &v, &as_numbers(mask, q.dtype()).expand(&scores)]),
             None => apply(op, [&q, &k, &v]),
         }
     }
+}
+
+/// What a mask adds to the scores: −∞ where a `bool` says that a key is hidden.
+fn as_numbers(mask: &Tensor, dtype: DType) -> Tensor {
+    if mask.dtype() != DType::Bool {
+        return mask.clone();
+    }
+    let of = |value: f64| Tensor::full_on(&[], value, dtype, mask.device());
+    Tensor::where_cond(mask, &of(0.0), &of(f64::NEG_INFINITY))
 }
 
 /// The shape of the scores.
@@ -100,7 +110,7 @@ fn halves(x: &Tensor) -> [&[usize]; 2] {
 /// Gradient: dv = pᵀ · dy; with dp = dy · vᵀ, dz = p · (dp − Σ p · dp); dq = dz · k · scale,
 /// dk = dzᵀ · q · scale, dmask = dz.
 /// Saves q, k, v, the mask, and ln Σ eᶻ of each query, from which p = exp(z − ln Σ eᶻ) comes back:
-/// not the weights, which grow with L · S. If the backward pass is recorded, the sum is too.
+/// not the weights, which grow with L · S.
 struct ScaledDotProductAttention {
     causal: bool,
     scale: f64,
@@ -112,51 +122,84 @@ impl<const N: usize> Op<N> for ScaledDotProductAttention {
     }
 
     fn forward(&self, ctx: &mut Ctx, inputs: [&Tensor; N]) -> Tensor {
-        let wide = DType::promote(inputs[0].dtype(), DType::F32);
-        let [q, k, v] = [0, 1, 2].map(|i| inputs[i].to(wide));
-        let scores = self.scores(&q, &k, inputs.get(3).copied());
-        let log_sum = scores.logsumexp(&[-1], true);
         for input in inputs {
             ctx.save(input);
         }
-        ctx.save(&log_sum);
-        weights(&scores, &log_sum).matmul(&v).to(inputs[0].dtype())
+        let [q, k, v] = [inputs[0], inputs[1], inputs[2]];
+        let (batch, last) = (&q.shape()[..q.shape().len() - 1], v.shape()[v.shape().len() - 1]);
+        let shape = [batch, &[last]].concat();
+        if [q, k, v].iter().any(|x| x.numel() == 0) {
+            // No key, no weight, and a mean of nothing is 0; without width every key weighs alike.
+            let wide = DType::promote(q.dtype(), DType::F32);
+            let scores = self.scores(&inputs.map(|x| x.to(wide)));
+            ctx.save(&scores.logsumexp(&[-1], true));
+            return weights(&scores).matmul(&v.to(wide)).to(q.dtype());
+        }
+        let [y, log_sums] = q.device().backend().attention(self.attended(&inputs));
+        ctx.save(&Tensor::packed(log_sums, &[batch, &[1]].concat()));
+        Tensor::packed(y, &shape)
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; N] {
+        let inputs: [Tensor; N] = std::array::from_fn(|i| ctx.saved(i));
+        let empty = inputs[..3].iter().any(|x| x.numel() == 0);
+        if is_grad_enabled() || ctx.needs(3) || empty {
+            return self.of_operations(ctx, &inputs, dy);
+        }
+        let borrowed = inputs.each_ref();
+        let attended = self.attended(&borrowed);
+        let (log_sums, backend) = (ctx.saved(N), dy.device().backend());
+        let gradients = backend.attention_backward(attended, log_sums.view_of(), dy.view_of());
+        let mut gradients = gradients
+            .into_iter()
+            .zip(&inputs)
+            .map(|(gradient, x)| Tensor::packed(gradient, x.shape()));
+        std::array::from_fn(|i| gradients.next().filter(|_| ctx.needs(i)))
+    }
+}
+
+impl ScaledDotProductAttention {
+    fn attended<'a>(&self, inputs: &'a [&'a Tensor]) -> Attended<'a> {
+        let [q, k, v] = [0, 1, 2].map(|i| inputs[i].view_of());
+        let mask = inputs.get(3).map(|mask| mask.view_of());
+        Attended { q, k, v, mask, causal: self.causal, scale: self.scale }
+    }
+
+    /// The backward pass where it is recorded, or where the mask asks for a gradient: then the
+    /// scores exist as tensors.
+    fn of_operations<const N: usize>(
+        &self,
+        ctx: &Ctx,
+        inputs: &[Tensor; N],
+        dy: &Tensor,
+    ) -> [Option<Tensor>; N] {
         let (dtype, wide) = (dy.dtype(), DType::promote(dy.dtype(), DType::F32));
-        let [q, k, v] = [0, 1, 2].map(|i| ctx.saved(i).to(wide));
-        let (mask, dy) = ((N > 3).then(|| ctx.saved(3)), dy.to(wide));
-        let scores = self.scores(&q, &k, mask.as_ref());
-        let p = match is_grad_enabled() {
-            true => recorded_weights(&scores, &ctx.saved(N)),
-            false => weights(&scores, &ctx.saved(N)),
-        };
+        let (inputs, dy) = (inputs.each_ref().map(|x| x.to(wide)), dy.to(wide));
+        let [q, k, v] = [&inputs[0], &inputs[1], &inputs[2]];
+        let p = weights(&self.scores(&inputs));
         let turned = |x: &Tensor| x.transpose(-2, -1);
-        let dp = dy.matmul(&turned(&v));
+        let dp = dy.matmul(&turned(v));
         let dz = p.mul(&dp.sub(&p.mul(&dp).sum_dims(&[-1], true)));
         std::array::from_fn(|i| {
             let gradient = || match i {
-                0 => dz.matmul(&k).mul_scalar(self.scale),
-                1 => turned(&dz).matmul(&q).mul_scalar(self.scale),
+                0 => dz.matmul(k).mul_scalar(self.scale),
+                1 => turned(&dz).matmul(q).mul_scalar(self.scale),
                 2 => turned(&p).matmul(&dy),
                 _ => dz.clone(),
             };
             ctx.needs(i).then(|| gradient().to(dtype))
         })
     }
-}
 
-impl ScaledDotProductAttention {
-    /// z: `(.., L, S)`, with −∞ where a query may not see a key.
-    fn scores(&self, q: &Tensor, k: &Tensor, mask: Option<&Tensor>) -> Tensor {
+    /// z of q, k, v and the mask: `(.., L, S)`, with −∞ where a query may not see a key.
+    fn scores(&self, inputs: &[Tensor]) -> Tensor {
         // The queries are fewer numbers than the scores, so they are scaled.
-        let z = q.mul_scalar(self.scale).matmul(&k.transpose(-2, -1));
-        let hide = |hidden: &Tensor| z.masked_fill(hidden, f64::NEG_INFINITY);
-        match mask {
-            Some(mask) if mask.dtype() == DType::Bool => hide(&mask.eq(&mask.zeros_like())),
+        let z = inputs[0].mul_scalar(self.scale).matmul(&inputs[1].transpose(-2, -1));
+        match inputs.get(3) {
             Some(mask) => z.add(mask),
-            None if self.causal => hide(&later_keys(z.shape()).to(z.device())),
+            None if self.causal => {
+                z.masked_fill(&later_keys(z.shape()).to(z.device()), f64::NEG_INFINITY)
+            }
             None => z,
         }
     }
@@ -169,20 +212,10 @@ fn later_keys(scores: &[usize]) -> Tensor {
     Tensor::from_vec(later.collect(), &[queries, keys])
 }
 
-/// Where the logarithm of a sum says that all terms were 0.
-fn is_blind(log_sum: &Tensor) -> Tensor {
-    let dtype = log_sum.dtype();
-    log_sum.eq(&Tensor::full_on(&[], f64::NEG_INFINITY, dtype, log_sum.device()))
-}
-
-/// p = exp(z − ln Σ eᶻ); 0 for a query that sees no key.
-fn weights(scores: &Tensor, log_sum: &Tensor) -> Tensor {
-    scores.sub(&log_sum.masked_fill(&is_blind(log_sum), 0)).exp()
-}
-
-/// The same with the sum as a function of the scores, so that p can be differentiated.
-fn recorded_weights(scores: &Tensor, log_sum: &Tensor) -> Tensor {
-    let blind = is_blind(log_sum);
-    let seen = scores.masked_fill(&blind, 0);
-    seen.softmax(-1).masked_fill(&blind, 0)
+/// p = softmax(z) along the keys, and 0 for a query that sees no key: there all scores are −∞.
+fn weights(scores: &Tensor) -> Tensor {
+    let dtype = scores.dtype();
+    let log_sums = scores.detach().logsumexp(&[-1], true);
+    let blind = log_sums.eq(&Tensor::full_on(&[], f64::NEG_INFINITY, dtype, scores.device()));
+    scores.masked_fill(&blind, 0).softmax(-1).masked_fill(&blind, 0)
 }

@@ -7,7 +7,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, apply_in_place};
 use crate::dtype::DType;
 use crate::layout::Layout;
-use crate::ops::{expect_dim, expect_one_device, refuse};
+use crate::ops::{expect_one_device, refuse};
 use crate::shape::{Dims, broadcast};
 
 impl Tensor {
@@ -75,28 +75,6 @@ impl Tensor {
             refuse("index_put_", &[self, values], message);
         }
         self.put_as("index_put_", &places, &values.expand(places.shape()), accumulate);
-    }
-
-    /// The slices of a dimension that a list (`i64`, one dimension) names, in its order.
-    ///
-    /// # Panics
-    /// If an index is negative or too large, or the list has not one dimension.
-    #[track_caller]
-    pub fn index_select(&self, dim: isize, index: &Tensor) -> Tensor {
-        let at = expect_dim("index_select", self, dim);
-        if self.shape().is_empty() || index.shape().len() != 1 || index.dtype() != DType::I64 {
-            let message = "needs a dimension and a list of i64 indices, with one dimension";
-            refuse("index_select", &[self, index], message.to_string());
-        }
-        let size = self.shape()[at];
-        let bad = |i: &i64| !(0..size as i64).contains(i);
-        if let Some(bad) = index.to_vec::<i64>().into_iter().find(bad) {
-            let message = format!("index {bad} is not in 0..{size}, the range of dimension {at}");
-            refuse("index_select", &[self, index], message);
-        }
-        let mut indices = vec![None; at];
-        indices.push(Some(index));
-        self.index(&indices)
     }
 
     /// Places without negative ones.

@@ -31,6 +31,7 @@ mod rounding;
 mod scalar;
 mod scan;
 mod selection;
+mod slices;
 mod softmax;
 mod table;
 mod trigonometric;

@@ -1,4 +1,5 @@
-//! Layer normalisation and RMSNorm: one kernel forwards, and a backward pass made of operations.
+//! Layer normalisation and RMSNorm: one kernel for each pass. A backward pass that
+//! is recorded is made of operations instead.
 //!
 //! Sources: J. L. Ba et al., "Layer Normalization", 2016; B. Zhang and R. Sennrich, "Root Mean
 //! Square Layer Normalization", 2019.
@@ -111,6 +112,10 @@ impl<const N: usize> Op<N> for LayerNorm {
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; N] {
+        if !is_grad_enabled() {
+            let gradients = self.in_one_kernel(ctx, dy);
+            return std::array::from_fn(|i| ctx.needs(i).then(|| gradients[i].clone()));
+        }
         let (dtype, wide) = (dy.dtype(), DType::promote(dy.dtype(), DType::F32));
         let (normal, r) = self.normal(ctx, wide);
         let dy = dy.to(wide);
@@ -132,16 +137,28 @@ impl<const N: usize> Op<N> for LayerNorm {
 }
 
 impl LayerNorm {
+    /// dx, dweight and dbias.
+    fn in_one_kernel(&self, ctx: &Ctx, dy: &Tensor) -> [Tensor; 3] {
+        let (x, r) = (ctx.saved(0), ctx.saved(2));
+        let (outer, inner) = x.shape().split_at(x.shape().len() - self.dims);
+        let rows = [outer.iter().product::<usize>(), inner.iter().product()];
+        let (flat, flat_dy) = (x.reshape(&rows), dy.reshape(&rows));
+        let mean = if self.centred { ctx.saved(1) } else { r.zeros_like() };
+        let weight = ctx.has_saved(3).then(|| ctx.saved(3));
+        let [dx, dweight, dbias] = x.device().backend().layer_norm_backward(
+            [flat.view_of(), flat_dy.view_of()],
+            [mean.view_of(), r.view_of()],
+            weight.as_ref().map(Tensor::view_of),
+            self.centred,
+        );
+        [(dx, x.shape()), (dweight, inner), (dbias, inner)]
+            .map(|(gradient, shape)| Tensor::packed(gradient, shape))
+    }
+
     /// n and r of the saved x.
     fn normal(&self, ctx: &Ctx, wide: DType) -> (Tensor, Tensor) {
         let x = ctx.saved(0).to(wide);
-        let centre = |mean: Tensor| x.sub(&mean);
-        if !is_grad_enabled() {
-            let x = if self.centred { centre(ctx.saved(1)) } else { x.clone() };
-            let r = ctx.saved(2);
-            return (x.mul(&r), r);
-        }
-        let x = if self.centred { centre(self.mean(&x)) } else { x.clone() };
+        let x = if self.centred { x.sub(&self.mean(&x)) } else { x.clone() };
         let r = self.mean(&x.mul(&x)).add_scalar(self.eps).rsqrt();
         (x.mul(&r), r)
     }

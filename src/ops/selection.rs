@@ -198,23 +198,6 @@ impl Tensor {
         self.scatter(dim, index, &src)
     }
 
-    /// A copy of x with the slices of `src` added to those that a list (`i64`) names.
-    ///
-    /// # Panics
-    /// If the shapes do not fit, or an index is out of range.
-    #[track_caller]
-    pub fn index_add(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
-        let at = expect_dim("index_add", self, dim);
-        if index.shape().len() != 1 || src.shape().get(at) != index.shape().first() {
-            let message = "needs a list of indices, as many as the source has slices".to_string();
-            refuse("index_add", &[self, index, src], message);
-        }
-        let mut shape = vec![1; src.shape().len()];
-        shape[at] = index.numel();
-        let index = index.reshape(&shape).expand(src.shape());
-        self.scatter_add(dim, &index, src)
-    }
-
     /// For each element of an index: the place, in x's logical order, that it means along `dim`.
     #[track_caller]
     fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {

@@ -36,6 +36,32 @@ pub fn gelu_tanh<T: Float>(x: T) -> T {
     x.mul(number(0.5)).mul(inner.tanh().add(number(1.0)))
 }
 
+/// dy · (Φ(x) + x · e^(−x²/2) / √(2π))
+#[inline(always)]
+pub fn gelu_backward<T: Float>(dy: T, x: T) -> T {
+    let below = x.mul(number(FRAC_1_SQRT_2)).erf().add(number(1.0)).mul(number(0.5));
+    let density = x.mul(x).mul(number(-0.5)).exp().mul(number(FRAC_2_SQRT_PI / SQRT_2 / 2.0));
+    dy.mul(below.add(x.mul(density)))
+}
+
+/// dy · (1 + tanh u + x · (1 − tanh² u) · u′) / 2 with u as in [`gelu_tanh`]
+#[inline(always)]
+pub fn gelu_tanh_backward<T: Float>(dy: T, x: T) -> T {
+    let (k, square) = (number(FRAC_2_SQRT_PI / SQRT_2), x.mul(x));
+    let t = x.mul(square.mul(number(0.044715)).add(number(1.0))).mul(k).tanh();
+    let du = square.mul(number(3.0 * 0.044715)).add(number(1.0)).mul(k);
+    let slope = x.mul(number::<T>(1.0).sub(t.mul(t))).mul(du);
+    dy.mul(slope.add(t).add(number(1.0)).mul(number(0.5)))
+}
+
+/// dy · σ(x) · (1 + x · (1 − σ(x)))
+#[inline(always)]
+pub fn silu_backward<T: Float>(dy: T, x: T) -> T {
+    let s = x.sigmoid();
+    let rest = x.mul(number::<T>(1.0).sub(s)).add(number(1.0));
+    dy.mul(s.mul(rest))
+}
+
 /// ln(1 + e^(βx)) / β, or x itself where βx is above the threshold.
 #[inline(always)]
 pub fn softplus<T: Float>(x: T, beta: f64, threshold: f64) -> T {

@@ -134,6 +134,15 @@ pub fn binary(f: Binary, a: View, b: View) -> Storage {
         Binary::BitwiseAnd | Binary::BitwiseOr | Binary::BitwiseXor => {
             with_element!(a.dtype(), bits T => of_bits::<T>(f, a, b))
         }
+        Binary::GeluBackward => with_element!(a.dtype(), float T => {
+            combine::<T>(f, a, b, activation::gelu_backward)
+        }),
+        Binary::GeluTanhBackward => with_element!(a.dtype(), float T => {
+            combine::<T>(f, a, b, activation::gelu_tanh_backward)
+        }),
+        Binary::SiluBackward => with_element!(a.dtype(), float T => {
+            combine::<T>(f, a, b, activation::silu_backward)
+        }),
         _ => with_element!(a.dtype(), T => arithmetic::<T>(f, a, b)),
     }
 }

@@ -4,6 +4,7 @@
 //! any strides. The order of additions is fixed, so the same input gives the same bits every time.
 
 mod activation;
+mod attention;
 mod copy;
 mod elementwise;
 mod in_place;
@@ -13,6 +14,7 @@ mod lanes;
 mod matmul;
 #[expect(unsafe_code, reason = "a vector is filled in place")]
 mod norm;
+mod norm_backward;
 #[expect(unsafe_code, reason = "a vector is filled in place, in wide instructions")]
 mod parallel;
 mod reduce;
@@ -23,7 +25,7 @@ mod turn;
 #[expect(unsafe_code, reason = "what a loop has filled is read from uninitialised room")]
 mod walk;
 
-use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::device::{Attended, Backend, Binary, Compare, Reduce, Scan, Unary, View};
 use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
 use crate::storage::Storage;
 use walk::Operand;
@@ -85,6 +87,34 @@ impl Backend for Cpu {
         centred: bool,
     ) -> [Storage; 3] {
         with_element!(x.dtype(), float T => norm::layer_norm::<T>(x, weight, bias, eps, centred))
+    }
+
+    fn layer_norm_backward(
+        &self,
+        x_and_dy: [View; 2],
+        moments: [View; 2],
+        weight: Option<View>,
+        centred: bool,
+    ) -> [Storage; 3] {
+        with_element!(x_and_dy[0].dtype(), float T => {
+            norm_backward::layer_norm_backward::<T>(x_and_dy, moments, weight, centred)
+        })
+    }
+
+    fn attention(&self, x: Attended) -> [Storage; 2] {
+        with_element!(x.q.dtype(), float T => attention::attention::<T>(x))
+    }
+
+    fn attention_backward(&self, x: Attended, log_sums: View, dy: View) -> [Storage; 3] {
+        with_element!(x.q.dtype(), float T => attention::attention_backward::<T>(x, log_sums, dy))
+    }
+
+    fn index_select(&self, x: View, index: View) -> Storage {
+        with_element!(x.dtype(), T => index::index_select::<T>(x, index))
+    }
+
+    fn index_add(&self, x: View, index: View, src: View) -> Storage {
+        with_element!(x.dtype(), T => index::index_add::<T>(x, index, src))
     }
 
     fn copy(&self, x: View, to: DType) -> Storage {

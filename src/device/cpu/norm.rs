@@ -121,7 +121,7 @@ impl<T: Element<Compute: Float>> Loop for NormRow<'_, T> {
 }
 
 /// One number for each place of a row.
-fn factors<T: Element>(x: View) -> Vec<T::Compute> {
+pub fn factors<T: Element>(x: View) -> Vec<T::Compute> {
     let buffer = x.storage.read("layer_norm");
     let values = elements::<T>(&buffer);
     x.layout.positions().map(|at| values[at].to_compute()).collect()

@@ -84,7 +84,7 @@ const LANES: usize = 16;
 
 /// The largest number, NaN left aside: it shows up in the sum.
 #[inline(always)]
-fn largest<C: Float>(row: &[C]) -> C {
+pub fn largest<C: Float>(row: &[C]) -> C {
     let lowest = C::from_scalar(Scalar::Float(f64::NEG_INFINITY));
     let mut lanes = [lowest; LANES];
     let (whole, rest) = row.as_chunks::<LANES>();

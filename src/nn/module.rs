@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::misuse;
 use crate::nn::parameter::{Buffer, Parameter, Training};
+use crate::nn::summary::Summary;
 use crate::nn::tree;
 
 /// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
@@ -93,6 +94,11 @@ pub trait Module: Send + Sync {
         for parameter in self.parameters() {
             tree::zero_grad(&parameter.get(), set_to_none);
         }
+    }
+
+    /// The module tree as a table, for people.
+    fn summary(&self) -> Summary {
+        Summary::of(self.type_name(), self.parts())
     }
 
     /// Calls `visit` with the name of every module in this one and the module, children before

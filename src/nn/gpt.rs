@@ -97,14 +97,14 @@ impl Module for Gpt {
             .module("head", &self.head)
     }
 
-    /// x: tokens `(B, T)`, `i64` → `(B, T, vocab)`.
+    /// x: tokens `(B, T)`, integers → `(B, T, vocab)`.
     fn forward(&self, x: &Tensor) -> Tensor {
         let [vocab, context] = [&self.tokens, &self.positions].map(|it| it.weight.get().shape()[0]);
         let time = match (x.shape(), x.dtype()) {
-            (&[_, time], DType::I64) if time <= context => time,
+            (&[_, time], DType::I64 | DType::I32) if time <= context => time,
             _ => {
                 let message = format!(
-                    "the model takes tokens (batch, time), i64 below {vocab}, time at most {context}"
+                    "the model takes tokens (batch, time): integers below {vocab}, time at most {context}"
                 );
                 misuse("Gpt::forward", &[&x.brief()], message)
             }

@@ -9,6 +9,24 @@ use crate::nn::summary::Summary;
 use crate::nn::tree;
 
 /// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
+///
+/// ```
+/// /// x + scale · relu(linear(x)).
+/// struct Residual {
+///     linear: Linear,
+///     scale: Parameter,
+/// }
+///
+/// impl Module for Residual {
+///     fn parts(&self) -> Parts<'_> {
+///         Parts::new().module("linear", &self.linear).parameter("scale", &self.scale)
+///     }
+///
+///     fn forward(&self, x: &Tensor) -> Tensor {
+///         x.add(&self.linear.forward(x).relu().mul(&self.scale.get()))
+///     }
+/// }
+/// ```
 pub trait Module: Send + Sync {
     /// The parts in the order in which their names are listed and saved.
     fn parts(&self) -> Parts<'_>;

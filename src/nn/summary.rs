@@ -10,13 +10,26 @@ use crate::nn::parameter::Parameter;
 /// line for each tensor of its own, with type and shape, the count of its numbers and its bytes. A
 /// shared parameter counts where it appears first; elsewhere the line says what it is.
 ///
-/// It prints as follows. `frozen` is what no optimizer changes, `not saved` what a checkpoint
-/// leaves out.
+/// `frozen` is a parameter that asks for no gradient. `buffer` and `not saved` mark buffers, which
+/// a checkpoint contains or leaves out.
 ///
 /// ```text
-/// Classifier           type and shape  numbers  bytes
-///   hidden: Linear
-///     weight           f32 [256, 784]  200,704  802,816  trained
+/// Sequential          type and shape  numbers   bytes
+///   0: Embedding
+///     weight          f32 [256, 32]     8,192  32,768  trained
+///   1: Residual
+///     linear: Linear
+///       weight        f32 [32, 32]      1,024   4,096  trained
+///       bias          f32 [32]             32     128  trained
+///     scale           f32 []                1       4  trained
+///   2: LayerNorm
+///     weight          f32 [32]             32     128  trained
+///     bias            f32 [32]             32     128  frozen
+///   3: Linear
+///     weight          f32 [256, 32]                    is 0.weight
+/// trained: 9,281 numbers, 37,124 bytes
+/// frozen: 32 numbers, 128 bytes
+/// buffers: 0 numbers, 0 bytes
 /// ```
 pub struct Summary {
     rows: Vec<[String; 5]>,

@@ -85,8 +85,8 @@ pub trait Module: Send + Sync {
         tree::is_training(self.parts())
     }
 
-    /// Moves every parameter and buffer to a device. Gradients stay behind: call it before training.
-    /// What is there already stays as it is.
+    /// Moves every parameter and buffer to a device; what is there already stays as it is.
+    /// Gradients stay behind: call it before training.
     fn to_device(&self, device: Device) {
         let elsewhere = |x: &Tensor| x.device() != device;
         tree::convert(self.parts(), &elsewhere, device.into());

@@ -167,6 +167,28 @@ fn a_gpt_sees_only_what_came_before() {
     }
 }
 
+/// Logits of a fresh model are at most about 1; a bf16 keeps 8 bits, an f16 11.
+#[test]
+fn a_gpt_computes_in_half_types() {
+    let tokens = Tensor::randint(0, 130, &[2, 9], &mut Generator::new(1));
+    let logits = |dtype| {
+        let gpt = Gpt::new(&small(2, true), &mut Generator::new(5));
+        gpt.eval();
+        gpt.to_dtype(dtype);
+        let y = gpt.forward(&tokens);
+        assert_eq!(y.dtype(), dtype);
+        y.to(DType::F64).sum().backward();
+        let complete = |x: Parameter| x.get().grad().is_some_and(|grad| grad.dtype() == dtype);
+        assert!(gpt.parameters().into_iter().all(complete));
+        y.detach().to(DType::F64)
+    };
+    let exact = logits(DType::F64);
+    for (dtype, within) in [(DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 2e-2)] {
+        let off = logits(dtype).sub(&exact).norm(f64::INFINITY).item_as::<f64>();
+        assert!(off < within, "{dtype}: {off}");
+    }
+}
+
 #[test]
 fn dropout_draws_from_the_threads_generator() {
     let gpt = Gpt::new(&small(1, true), &mut Generator::new(5));

@@ -3,6 +3,7 @@
 use crate::Tensor;
 use crate::nn::module::{Module, Part, Parts};
 use crate::nn::parameter::{Buffer, Parameter};
+use crate::ops::To;
 
 /// Calls `visit` for every part that is no module, with its full name, in order.
 fn leaves<'a>(parts: Parts<'a>, prefix: &str, visit: &mut dyn FnMut(String, Part<'a>)) {
@@ -15,7 +16,7 @@ fn leaves<'a>(parts: Parts<'a>, prefix: &str, visit: &mut dyn FnMut(String, Part
     }
 }
 
-pub fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
+pub(super) fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
     let mut found: Vec<(String, Parameter)> = Vec::new();
     leaves(parts, "", &mut |name, part| {
         if let Part::Parameter(parameter) = part
@@ -27,17 +28,19 @@ pub fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
     found
 }
 
-pub fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
-    let mut found = Vec::new();
+pub(super) fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
+    let mut found: Vec<(String, &Buffer)> = Vec::new();
     leaves(parts, "", &mut |name, part| {
-        if let Part::Buffer(buffer) = part {
+        if let Part::Buffer(buffer) = part
+            && !found.iter().any(|&(_, other)| std::ptr::eq(other, buffer))
+        {
             found.push((name, buffer));
         }
     });
     found
 }
 
-pub fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
+pub(super) fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
     let mut found = Vec::new();
     leaves(parts, "", &mut |name, part| match part {
         Part::Parameter(parameter) => found.push((name, parameter.get().detach())),
@@ -47,7 +50,7 @@ pub fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
     found
 }
 
-pub fn train(parts: Parts, on: bool) {
+pub(super) fn train(parts: Parts, on: bool) {
     leaves(parts, "", &mut |_, part| {
         if let Part::Training(training) = part {
             training.set(on);
@@ -55,21 +58,29 @@ pub fn train(parts: Parts, on: bool) {
     });
 }
 
-/// Exchanges every tensor for what `f` makes of it; a shared parameter once.
-pub fn convert(parts: Parts, f: &dyn Fn(Tensor) -> Tensor) {
-    let mut done: Vec<Parameter> = Vec::new();
+pub(super) fn is_training(parts: Parts) -> bool {
+    let mut any = false;
+    leaves(parts, "", &mut |_, part| {
+        any |= matches!(part, Part::Training(training) if training.is_on());
+    });
+    any
+}
+
+/// Exchanges every tensor that is `due` for a converted one. A shared one is due once only.
+pub(super) fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
     leaves(parts, "", &mut |_, part| match part {
-        Part::Parameter(parameter) if !done.iter().any(|other| other.is(parameter)) => {
-            parameter.set(f(parameter.get()));
-            done.push(parameter.clone());
+        Part::Parameter(parameter) if due(&parameter.get()) => {
+            parameter.set(parameter.get().detach().to(target));
         }
-        Part::Buffer(buffer) => buffer.set(f(buffer.get())),
+        Part::Buffer(buffer) if due(&buffer.get()) => {
+            buffer.set(buffer.get().detach().to(target));
+        }
         _ => {}
     });
 }
 
 /// Drops a gradient, or fills it with zeros if there is one.
-pub fn zero_grad(x: &Tensor, set_to_none: bool) {
+pub(super) fn zero_grad(x: &Tensor, set_to_none: bool) {
     if set_to_none {
         return x.zero_grad();
     }
@@ -78,7 +89,7 @@ pub fn zero_grad(x: &Tensor, set_to_none: bool) {
     }
 }
 
-pub fn apply(parts: Parts, visit: &mut dyn FnMut(&str, &dyn Module)) {
+pub(super) fn apply(parts: Parts, visit: &mut dyn FnMut(&str, &dyn Module)) {
     below(parts, "", visit);
 }
 

@@ -7,3 +7,4 @@ mod tree;
 
 pub use module::{Module, Parts};
 pub use parameter::{Buffer, Parameter, Training};
+pub(crate) use tree::zero_grad;

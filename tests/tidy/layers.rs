@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", VALUES),
+    ("amp", &["dtype", "error", "tensor", "autograd", "nn", "optim"]),
     ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
 ];
 const NOTHING: &[&str] = &[];

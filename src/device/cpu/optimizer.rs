@@ -77,10 +77,10 @@ impl<C: Float> Step<C, 2> for Adamw<C> {
         let p = p.mul(self.keep);
         // From the nearer end, as PyTorch's lerp: the other one would be rounded more.
         let m = match self.weight {
-            (weight, true) => m.add(weight.mul(g.sub(m))),
-            (_, false) => g.sub(g.sub(m).mul(self.beta1)),
+            (weight, true) => weight.mul_add(g.sub(m), m),
+            (_, false) => m.sub(g).mul_add(self.beta1, g),
         };
-        let v = v.mul(self.beta2).add(self.square_weight.mul(g).mul(g));
+        let v = self.square_weight.mul(g).mul_add(g, v.mul(self.beta2));
         let size = v.sqrt().div(self.root_correction).add(self.eps);
         (p.add(self.step_size.mul(m).div(size)), [m, v])
     }
@@ -130,14 +130,14 @@ impl<C: Float> Sgd<C> {
     fn slope(self, p: C, g: C) -> C {
         let g = g.mul(self.factor);
         // Not 0 · p: that is NaN where the parameter is infinite.
-        if self.decays { g.add(self.weight_decay.mul(p)) } else { g }
+        if self.decays { self.weight_decay.mul_add(p, g) } else { g }
     }
 }
 
 impl<C: Float> Step<C, 0> for Sgd<C> {
     #[inline(always)]
     fn apply(self, p: C, g: C, _: [C; 0]) -> (C, [C; 0]) {
-        (p.add(self.lr.mul(self.slope(p, g))), [])
+        (self.lr.mul_add(self.slope(p, g), p), [])
     }
 }
 
@@ -145,9 +145,9 @@ impl<C: Float> Step<C, 1> for Sgd<C> {
     #[inline(always)]
     fn apply(self, p: C, g: C, [b]: [C; 1]) -> (C, [C; 1]) {
         let g = self.slope(p, g);
-        let b = b.mul(self.momentum).add(self.share.mul(g));
-        let d = if self.nesterov { g.add(self.momentum.mul(b)) } else { b };
-        (p.add(self.lr.mul(d)), [b])
+        let b = self.share.mul_add(g, b.mul(self.momentum));
+        let d = if self.nesterov { self.momentum.mul_add(b, g) } else { b };
+        (self.lr.mul_add(d, p), [b])
     }
 }
 

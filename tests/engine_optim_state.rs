@@ -13,7 +13,7 @@ use std::slice;
 use engine_room::memory::{Role, bytes_by_role};
 use engine_room::nn::Parameter;
 use engine_room::optim::{AdamW, Optimizer, OptimizerState, Sgd};
-use engine_room::{DType, Device, Tensor, sim};
+use engine_room::{DType, Device, Tensor};
 use failed::fails;
 use optim::{agree, give, golden, numbers, optimizer, parameter, start, tensors};
 use refused::refused;
@@ -189,17 +189,22 @@ fn the_state_follows_the_type_of_its_parameter() {
     agree("f64 after f32", &moved, &want, 1e-6);
 }
 
-/// A device without kernels refuses the step by name, and the state is as it was.
+/// A gradient that is not there, since the parameter moved without it, is none: the step passes it
+/// by. One that is there is refused by the name of the kernel, and not counted.
 #[test]
 fn a_device_without_kernels_refuses_the_step() {
-    sim::reset(0);
     let p = parameter(&[1.0, 2.0]);
     let mut adamw = AdamW::new(vec![p.clone()], 0.1);
     give(&p, &Tensor::ones(&[2]));
     adamw.step();
-    p.set(p.get().detach().to(Device::Sim(0)));
+    p.set(p.get().detach().to(Device::Sim(1)));
     adamw.step();
-    assert_eq!(adamw.state_dict().params[0].step, 1, "it has no gradient there");
+    assert_eq!(adamw.state_dict().params[0].step, 1);
+    p.get().to(Device::Cpu).backward_with(&Tensor::ones(&[2]));
+    let refusal = refused(|| adamw.step());
+    assert!(refusal.op == "adamw_step" && refusal.message.contains("no kernels"), "{refusal}");
+    assert_eq!(adamw.state_dict().params[0].step, 1);
+    assert_eq!(adamw.state_dict().params[0].tensors[0].1.device(), Device::Sim(1));
 }
 
 #[test]
@@ -269,22 +274,27 @@ fn parameters_may_share_a_storage_and_lie_in_any_order() {
     assert_eq!(numbers(&params[2..]), [0.5, 0.5]);
 }
 
-/// More elements than a chunk, in many tensors, for several counts of threads: the same bits.
+/// More elements than a chunk, beside tensors of a few and of none: each as if it were alone.
 #[test]
-fn the_bits_do_not_depend_on_the_threads() {
-    let run = |threads: usize| {
-        let pool = rayon_free(threads);
-        pool(&|| {
-            let params: Vec<Parameter> = [200_001, 3, 0, 65_536, 7]
-                .map(|n| Parameter::new(Tensor::arange(n).mul_scalar(1e-3)))
-                .to_vec();
-            let mut adamw = AdamW::new(params.clone(), 0.01);
-            for _ in 0..3 {
-                params.iter().for_each(|p| give(p, &p.get().detach().sin()));
-                adamw.step();
-            }
-            numbers(&params)
-        })
+fn large_and_small_tensors_are_stepped_alike() {
+    let start = |n: usize| Parameter::new(Tensor::arange(n).mul_scalar(1e-3));
+    let run = |params: &[Parameter]| {
+        let mut adamw = AdamW::new(params.to_vec(), 0.01);
+        for _ in 0..3 {
+            params.iter().for_each(|p| give(p, &p.get().detach().sin()));
+            adamw.step();
+        }
     };
-    assert_eq!(run(1), run(3));
+    let together = [200_001, 3, 0, 65_536, 7].map(start);
+    run(&together);
+    // The numbers of each begin like those of a larger one.
+    let longest = numbers(&together[..1]);
+    for p in &together[1..] {
+        let got = numbers(slice::from_ref(p));
+        assert!(got == longest[..got.len()], "{} elements", got.len());
+    }
+    let (few, all) = (start(100), start(200_001));
+    run(slice::from_ref(&few));
+    run(slice::from_ref(&all));
+    assert!(numbers(&[all]) == longest && numbers(&[few]) == longest[..100]);
 }

@@ -1,4 +1,7 @@
 //! The arithmetic that kernels do on elements.
+//!
+//! What stands in an innermost loop is marked `inline(always)`: an incremental build, as `cargo
+//! test` makes, would else call it as a function for each element.
 
 use crate::dtype::Element;
 
@@ -11,14 +14,17 @@ pub trait Arithmetic: Element<Compute = Self> {
     /// a · b
     fn mul(self, b: Self) -> Self;
     /// Whether this is NaN.
+    #[inline(always)]
     fn is_nan(self) -> bool {
         self.partial_cmp(&self).is_none()
     }
     /// The larger one; NaN if one is NaN.
+    #[inline(always)]
     fn larger(self, b: Self) -> Self {
         if self > b || self.is_nan() { self } else { b }
     }
     /// The smaller one; NaN if one is NaN.
+    #[inline(always)]
     fn smaller(self, b: Self) -> Self {
         if self < b || self.is_nan() { self } else { b }
     }
@@ -58,14 +64,17 @@ pub trait Bits: Element {
 macro_rules! float_arithmetic {
     ($($T:ident),*) => {$(
         impl Arithmetic for $T {
+            #[inline(always)]
             fn add(self, b: $T) -> $T {
                 self + b
             }
 
+            #[inline(always)]
             fn sub(self, b: $T) -> $T {
                 self - b
             }
 
+            #[inline(always)]
             fn mul(self, b: $T) -> $T {
                 self * b
             }

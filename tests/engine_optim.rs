@@ -153,12 +153,16 @@ impl Module for Tied {
 fn d05_tied_weights_are_stepped_once() {
     let a = Parameter::new(Tensor::full(&[1, 1], 2.0));
     let model = Tied { b: a.clone(), a };
+    let listed: Vec<String> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
+    assert_eq!((&listed[..], model.num_parameters()), (&["a.weight".to_string()][..], 1));
     let mut sgd = Sgd::new(model.parameters(), 0.1);
     model.forward(&Tensor::full(&[1, 1], 3.0)).sum().backward();
     assert_eq!(model.a.get().grad().expect("it was used").item(), 12.0);
     sgd.step();
     agree("a", &numbers(slice::from_ref(&model.a)), &[0.8], 1e-6);
     agree("b", &numbers(slice::from_ref(&model.b)), &[0.8], 1e-6);
+    let saved: Vec<String> = model.state_dict().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(saved, ["a.weight", "b.weight"]);
     // Of its kind: the same with state, and a refusal where the two are listed by hand.
     let mut adamw = AdamW::new(model.parameters(), 0.1);
     adamw.step();

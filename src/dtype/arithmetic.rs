@@ -81,14 +81,17 @@ macro_rules! float_arithmetic {
         }
 
         impl Number for $T {
+            #[inline(always)]
             fn neg(self) -> $T {
                 -self
             }
 
+            #[inline(always)]
             fn abs(self) -> $T {
                 $T::abs(self)
             }
 
+            #[inline(always)]
             fn sign(self) -> $T {
                 f32::from(i8::from(self > 0.0) - i8::from(self < 0.0)).into()
             }
@@ -113,10 +116,12 @@ macro_rules! float_arithmetic {
                 }
             }
 
+            #[inline(always)]
             fn trunc_divide(self, b: $T) -> $T {
                 (self / b).trunc()
             }
 
+            #[inline(always)]
             fn remainder(self, b: $T) -> $T {
                 let rest = self % b;
                 if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
@@ -133,28 +138,34 @@ float_arithmetic!(f32, f64);
 macro_rules! integer_arithmetic {
     ($($T:ident, $sign:expr, $abs:expr;)*) => {$(
         impl Arithmetic for $T {
+            #[inline(always)]
             fn add(self, b: $T) -> $T {
                 self.wrapping_add(b)
             }
 
+            #[inline(always)]
             fn sub(self, b: $T) -> $T {
                 self.wrapping_sub(b)
             }
 
+            #[inline(always)]
             fn mul(self, b: $T) -> $T {
                 self.wrapping_mul(b)
             }
         }
 
         impl Number for $T {
+            #[inline(always)]
             fn neg(self) -> $T {
                 self.wrapping_neg()
             }
 
+            #[inline(always)]
             fn abs(self) -> $T {
                 $abs(self)
             }
 
+            #[inline(always)]
             fn sign(self) -> $T {
                 $sign(self)
             }
@@ -165,10 +176,12 @@ macro_rules! integer_arithmetic {
                 if uneven && (self < zero) != (b < zero) { quotient - 1 } else { quotient }
             }
 
+            #[inline(always)]
             fn trunc_divide(self, b: $T) -> $T {
                 self.wrapping_div(b)
             }
 
+            #[inline(always)]
             fn remainder(self, b: $T) -> $T {
                 let (rest, zero) = (self.wrapping_rem(b), $T::default());
                 if rest != 0 && (rest < zero) != (b < zero) { rest + b } else { rest }
@@ -207,18 +220,22 @@ integer_arithmetic! {
 macro_rules! bits {
     ($($T:ident),*) => {$(
         impl Bits for $T {
+            #[inline(always)]
             fn and(self, b: $T) -> $T {
                 self & b
             }
 
+            #[inline(always)]
             fn or(self, b: $T) -> $T {
                 self | b
             }
 
+            #[inline(always)]
             fn xor(self, b: $T) -> $T {
                 self ^ b
             }
 
+            #[inline(always)]
             fn not(self) -> $T {
                 !self
             }

@@ -2,8 +2,8 @@
 //!
 //! An operation that is given shapes, dtypes or devices that do not fit panics with a [`Misuse`] as
 //! its payload, so that a grader can read the parts and a person can read the sentence: the program
-//! is wrong. What a right program can meet, a device that is full or broken, is an [`Error`].
-//! Inside an operation it unwinds too, and [`catch`] turns it, and nothing else, into a value.
+//! is wrong. What a right program can meet, such as a device that is full, is an [`Error`]. Inside
+//! an operation it unwinds too, and [`catch`] turns it, and nothing else, into a value.
 
 use std::cell::Cell;
 use std::fmt;
@@ -39,7 +39,7 @@ pub(crate) fn misuse(op: &'static str, operands: &[&dyn fmt::Display], message: 
     panic::panic_any(Misuse { op, operands, message, at })
 }
 
-/// What a device reports; no fault of the program's.
+/// What a device reports, or what the data turn out to be; no fault of the program's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The device has too little memory left. Nothing was allocated, and all else stays usable.
@@ -58,6 +58,16 @@ pub enum Error {
         /// The device, e.g. `sim:0`.
         device: String,
         /// What was asked, what is wrong and where.
+        message: String,
+    },
+    /// The norm of the gradients is infinite or NaN. Nothing was changed.
+    NonFinite {
+        /// The norm: `inf` or `NaN`.
+        norm: String,
+    },
+    /// What was saved does not fit what it is loaded into. Nothing was changed.
+    Mismatch {
+        /// What is wrong and where.
         message: String,
     },
 }
@@ -81,6 +91,12 @@ impl fmt::Display for Error {
                 )
             }
             Error::Device { device, message } => write!(f, "{device}: {message}"),
+            Error::NonFinite { norm } => write!(
+                f,
+                "the norm of the gradients is {norm}, and clipping would make all of them 0 or \
+                 NaN; skip this step, or look for the first operation whose result is not finite"
+            ),
+            Error::Mismatch { message } => f.write_str(message),
         }
     }
 }

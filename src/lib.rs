@@ -6,6 +6,7 @@
 //!
 //! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 
+pub mod amp;
 pub mod autograd;
 mod device;
 mod display;
@@ -15,6 +16,7 @@ mod layout;
 pub mod memory;
 pub mod nn;
 mod ops;
+pub mod optim;
 pub mod rng;
 mod shape;
 mod storage;

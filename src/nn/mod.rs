@@ -31,3 +31,4 @@ pub use parameter::{Buffer, Parameter, Training};
 pub use sequential::Sequential;
 pub use summary::Summary;
 pub use transformer::TransformerBlock;
+pub(crate) use tree::zero_grad;

@@ -34,6 +34,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", LAYERS_OF_A_MODEL),
+    ("amp", &["dtype", "error", "tensor", "autograd", "nn", "optim"]),
+    ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[

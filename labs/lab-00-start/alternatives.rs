@@ -49,7 +49,7 @@ fn from_bits(parameters: u64, format: Format) -> u64 {
         Format::Int8 => 8,
         Format::Int4 => 4,
     };
-    (parameters * bits + 7) / 8
+    (parameters * bits + 7) >> 3
 }
 
 fn with_if(parameters: u64, format: Format) -> u64 {

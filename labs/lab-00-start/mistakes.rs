@@ -20,11 +20,9 @@ fn unit(diagnosis: &'static str, name: &'static str, gib: fn(u64) -> f64) -> Wro
     Mistake { exercise: "0.1", name, diagnosis, implementation }
 }
 
-fn bytes(
-    diagnosis: &'static str,
-    name: &'static str,
-    weight_bytes: fn(u64, Format) -> u64,
-) -> Wrong {
+type Bytes = fn(u64, Format) -> u64;
+
+fn bytes(diagnosis: &'static str, name: &'static str, weight_bytes: Bytes) -> Wrong {
     let implementation = Implementation { weight_bytes, ..implementation!(solution) };
     Mistake { exercise: "0.2", name, diagnosis, implementation }
 }
@@ -80,7 +78,7 @@ fn of_any_format() -> Vec<Wrong> {
 }
 
 fn of_one_format() -> Vec<Wrong> {
-    let cases: [(&str, &str, fn(u64, Format) -> u64); 9] = [
+    let cases: [(&str, &str, Bytes); 9] = [
         ("0.2-python-float", "8 bytes for an f32", |n, f| with(n, f, Format::F32, 8 * n)),
         ("0.2-f32-halved", "2 bytes for an f32", |n, f| with(n, f, Format::F32, 2 * n)),
         ("0.2-bf16-as-f32", "one size for all formats", |n, _| 4 * n),

@@ -1,8 +1,8 @@
 //! The map of the book as a table, and as a figure.
 
-use engine_room_labs::{Cell, LabArgs, Output, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Table, triangle};
 
-use crate::map::{self, TECHNIQUES};
+use crate::map::{Corner, TECHNIQUES, Technique};
 
 /// Prints what each chapter's technique saves and what it pays, and draws the triangle.
 pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
@@ -19,5 +19,12 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
         table.row([technique.chapter, technique.what, saves, pays].map(Cell::from));
     }
     output.table("rows", &table);
-    output.figure(&map::svg()?)
+    let corners = Corner::ALL.map(|corner| (corner.name(), corner.meaning()));
+    output.figure(&triangle::svg(corners, &TECHNIQUES.each_ref().map(item))?)
+}
+
+fn item(technique: &Technique) -> triangle::Item {
+    let label = format!("{} {}", technique.chapter, technique.what);
+    let way = technique.pays_saves.map(|(pays, saves)| (pays as usize, saves as usize));
+    triangle::Item { label, way }
 }

@@ -1,6 +1,6 @@
 //! The Rust that is needed to read the engine and to write the exercises, in four functions.
 
-use engine_room::Tensor;
+use engine_room::{DType, Tensor};
 
 /// Names, types, loops.
 pub fn names() -> f32 {
@@ -37,13 +37,13 @@ pub fn sizes(shape: &[usize]) -> Vec<usize> {
 
 /// `Option` and `match`: a value that may be missing, and every case of it.
 pub fn describe(weight: &Tensor) -> String {
-    let size = match weight.numel() {
-        0 => "nothing".to_string(),
-        1 => "one number".to_string(),
-        n => format!("{n} numbers"), // any other number, under the name `n`
+    let kind = match weight.dtype() {
+        DType::F32 => "single precision".to_string(),
+        DType::F16 | DType::BF16 => "half precision".to_string(),
+        other => format!("{other}"), // every other case, under the name `other`
     };
     match weight.grad() {
-        Some(grad) => format!("{size}, gradient {:?}", grad.to_vec::<f32>()),
-        None => format!("{size}, no gradient"),
+        Some(grad) => format!("{kind}, gradient {:?}", grad.to_vec::<f32>()),
+        None => format!("{kind}, no gradient"),
     }
 }

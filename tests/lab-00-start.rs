@@ -5,7 +5,6 @@ mod checks;
 #[cfg_attr(not(salvage), path = "../labs/lab-00-start/exercise.rs")]
 #[cfg_attr(salvage, path = "../labs/lab-00-start/.salvaged.rs")]
 mod exercise;
-#[allow(dead_code, reason = "its name is for the lab and for the checks")]
 #[path = "../labs/lab-00-start/format.rs"]
 mod format;
 

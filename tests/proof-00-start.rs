@@ -4,7 +4,6 @@
 mod alternatives;
 #[path = "../labs/lab-00-start/checks.rs"]
 mod checks;
-#[allow(dead_code, reason = "its name is for the lab and for the checks")]
 #[path = "../labs/lab-00-start/format.rs"]
 mod format;
 #[path = "../labs/lab-00-start/mistakes.rs"]

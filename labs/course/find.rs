@@ -27,8 +27,7 @@ pub fn labs_named(names: &[String]) -> Result<Vec<Lab>, String> {
 
 /// Whether a person may call the lab so.
 pub fn is_named(lab: &Lab, name: &str) -> bool {
-    let number = lab.id.trim_start_matches('0');
-    name == lab.id || name == number || name == lab.slug || name == lab.target()
+    name == lab.id || name == lab.number() || name == lab.slug || name == lab.target()
 }
 
 /// The exercise with this id, and its lab.

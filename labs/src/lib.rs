@@ -14,6 +14,7 @@ mod output;
 mod plot;
 mod progress;
 mod table;
+pub mod triangle;
 
 pub use args::{DeviceName, Experiment, LabArgs, lab_main};
 pub use cell::Cell;

@@ -158,6 +158,11 @@ impl Lab {
         format!("lab-{}", self.slug)
     }
 
+    /// The number that the ids of its exercises begin with: `3`, and `0` for lab 00.
+    pub fn number(&self) -> &str {
+        self.id.strip_prefix('0').unwrap_or(&self.id)
+    }
+
     /// What a diagnosis says about where to read: `'Two inputs, one rule' in chapter 03`.
     pub fn reading(&self, section: &str) -> String {
         let chapter = self.folder.join("../../book/src").join(&self.slug).join("index.md");
@@ -181,7 +186,7 @@ impl Lab {
         if self.exercises.is_empty() {
             return Err("it has no [[exercise]]".to_owned());
         }
-        let chapter = format!("{}.", self.id.trim_start_matches('0'));
+        let chapter = format!("{}.", self.number());
         let mut seen = BTreeSet::new();
         let predictions = self.predictions.iter().map(|prediction| &prediction.id);
         for id in self.exercises.iter().map(|facts| &facts.id).chain(predictions) {

@@ -14,6 +14,7 @@ pub fn other_results(output: &ReturnType) -> Vec<Expr> {
     } else {
         match output.as_str() {
             "u64" => vec![parse_quote!(0), parse_quote!(1)],
+            "f64" => vec![parse_quote!(0.0), parse_quote!(1.0)],
             "Tensor" => vec![parse_quote!(Tensor::zeros(&[]))],
             _ => Vec::new(),
         }

@@ -21,7 +21,10 @@ static HELPER: Rule = Rule {
 const HELPERS: [(&str, &[&str]); 3] = [
     ("to_string_pretty", &["labs/src/output.rs"]),
     ("comfy_table", &["labs/src/table.rs"]),
-    ("plotters", &["labs/src/plot.rs", "labs/src/axis.rs", "labs/src/diagram.rs"]),
+    (
+        "plotters",
+        &["labs/src/plot.rs", "labs/src/axis.rs", "labs/src/diagram.rs", "labs/src/triangle.rs"],
+    ),
 ];
 
 pub fn callers(tree: &Tree) -> Vec<Violation> {

@@ -1,0 +1,6 @@
+//! The experiments of lab 00, one file each.
+
+pub mod machine;
+pub mod rust;
+pub mod triangle;
+pub mod weights;

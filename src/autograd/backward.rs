@@ -27,7 +27,7 @@ pub fn backward(root: &Tensor, dy: Option<&Tensor>, keep: Keep) {
             |_| true,
             |node, dy| {
                 if node.is_leaf() {
-                    node.accumulate(dy.clone());
+                    node.accumulate(dy);
                 }
             },
         );
@@ -89,7 +89,7 @@ pub fn grad(
             |node| needed.contains(&node.id()),
             |node, dy| {
                 if targets.contains(&node.id()) {
-                    found.insert(node.id(), dy.clone());
+                    found.insert(node.id(), dy);
                 }
             },
         );
@@ -150,20 +150,24 @@ fn leading_to<'a>(targets: &[u64], roots: impl Iterator<Item = &'a Arc<Node>>) -
 
 /// A node's input is always older than the node. So when the newest of the nodes that wait is
 /// taken, all nodes that could still add to its gradient have been, and it is complete. `arrive`
-/// sees each node with its gradient; only inputs that are `needed` are gone to.
+/// is given each node and its gradient, which nobody else holds if no operation kept it; only inputs that are `needed` are gone to.
 fn walk(
     starts: Vec<(Arc<Node>, Tensor)>,
     keep: Keep,
     needed: impl Fn(&Node) -> bool,
-    mut arrive: impl FnMut(&Node, &Tensor),
+    mut arrive: impl FnMut(&Node, Tensor),
 ) {
     let mut waiting = BTreeMap::new();
     for (node, dy) in starts {
         add(&mut waiting, node, dy);
     }
     while let Some((_, (node, dy))) = waiting.pop_last() {
-        arrive(&node, &dy);
-        if node.is_leaf() || !node.edges().iter().flatten().any(|edge| needed(edge)) {
+        if node.is_leaf() {
+            arrive(&node, dy);
+            continue;
+        }
+        arrive(&node, dy.clone());
+        if !node.edges().iter().flatten().any(|edge| needed(edge)) {
             continue;
         }
         let inputs = node.gradients(&dy);

@@ -4,6 +4,10 @@
 //! The two take turns, so that a slow moment of the machine meets both: for a tenth of a second
 //! each, since threads of one that still wait for work would take the processor from the other. A
 //! row's figure is the median of its samples; a sample repeats short calls until it lasts 100 us.
+//! That the layers and steps are right, the engine's tests show against PyTorch.
+
+mod candle_models;
+mod steps;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -23,6 +27,7 @@ fn main() {
     rows(&mut table);
     layouts(&mut table);
     tiny(&mut table);
+    steps::steps(&mut table);
 }
 
 fn products(table: &mut Table) {
@@ -86,12 +91,23 @@ impl Table {
         ours: impl Fn() -> Tensor,
         theirs: impl Fn() -> candle::Result<candle::Tensor>,
     ) {
-        if !self.asked.is_empty() && !self.asked.iter().any(|part| name.contains(part.as_str())) {
+        if !self.asks_for(name) {
             return;
         }
         agree(name, &no_grad(&ours), &theirs().expect("candle computes it"));
+        self.time(name, ours, || theirs().expect("candle computes it"));
+    }
+
+    fn asks_for(&self, name: &str) -> bool {
+        self.asked.is_empty() || self.asked.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// A row of two calls whose results are not compared here.
+    fn time<T, U>(&self, name: &str, ours: impl Fn() -> T, theirs: impl Fn() -> U) {
+        if !self.asks_for(name) {
+            return;
+        }
         let (mut us, mut them) = (Vec::new(), Vec::new());
-        let theirs = || theirs().expect("candle computes it");
         let begin = Instant::now();
         while us.len() < 20 || begin.elapsed() < Duration::from_millis(1200) {
             turn(&mut us, &ours);
@@ -119,8 +135,11 @@ fn turn<T>(samples: &mut Vec<f64>, call: impl Fn() -> T) {
     while begin.elapsed() < Duration::from_millis(20) {
         black_box(call());
     }
-    while begin.elapsed() < Duration::from_millis(100) {
+    loop {
         samples.push(sample(&call));
+        if begin.elapsed() >= Duration::from_millis(100) {
+            return;
+        }
     }
 }
 

@@ -5,8 +5,10 @@ mod checks;
 #[cfg_attr(not(salvage), path = "../labs/lab-01-tensors/exercise.rs")]
 #[cfg_attr(salvage, path = "../labs/lab-01-tensors/.salvaged.rs")]
 mod exercise;
+#[allow(dead_code, reason = "the experiments and the learner use it")]
 #[path = "../labs/lab-01-tensors/formats.rs"]
 mod formats;
+#[allow(dead_code, reason = "the experiments and the learner use it")]
 #[path = "../labs/lab-01-tensors/pipeline.rs"]
 mod pipeline;
 #[path = "../labs/lab-01-tensors/training.rs"]

@@ -2,8 +2,10 @@
 
 #[path = "../../labs/lab-01-tensors/checks.rs"]
 mod checks;
+#[allow(dead_code, reason = "the experiments and the learner use it")]
 #[path = "../../labs/lab-01-tensors/formats.rs"]
 mod formats;
+#[allow(dead_code, reason = "the experiments and the learner use it")]
 #[path = "../../labs/lab-01-tensors/pipeline.rs"]
 mod pipeline;
 #[path = "../../labs/lab-01-tensors/training.rs"]

@@ -98,8 +98,8 @@ impl Format {
         }
     }
 
-    /// The nearest number of the format, the even one of two (IEEE 754). Beyond the range: infinity,
-    /// or NaN in e4m3, which has none, or the end of the range in int8.
+    /// The nearest number of the format, the even one of two (IEEE 754). Beyond the range:
+    /// infinity, or NaN in e4m3, which has none, or the end of the range in int8.
     pub fn round(self, x: f64) -> f64 {
         let rounded = (x / self.spacing(x)).round_ties_even() * self.spacing(x);
         match self {

@@ -9,7 +9,7 @@ pub struct Parameter {
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Whether it stays in fp32 whatever the others are stored in, as the weights of norms often do.
+    /// Whether it stays in fp32 whatever the others are stored in, as weights of norms often do.
     pub keep_f32: bool,
     /// The index of an earlier entry if this one is the same memory under a second name.
     pub tied_to: Option<usize>,

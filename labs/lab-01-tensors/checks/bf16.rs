@@ -171,33 +171,35 @@ const INFINITE: &[Thought] = &[
 const TINY: &[Thought] =
     &[("1.2-subnormals-flushed", FLUSHED, |bits| (bits >> 16) as u16 & 0x8000)];
 
-const UP: &str = "The lower half is less than half a step, or nothing at all, and the answer went \
-    up. Only a lower half above 0x8000 is nearer to the next number.";
+const UP: &str = "The lower half is less than half a step, or nothing at all, and the answer \
+    went up. Only a lower half above 0x8000 is nearer to the next number.";
 const TRUNCATED: &str = "The lower half has been cut off. That is rounding towards zero: every \
     number shrinks a little, and sums of them drift. Above 0x8000 the next number is nearer.";
-const TIES_UP: &str = "The lower half is exactly 0x8000, so both neighbours are equally near, and \
-    the kept half is even already. Rounding all such numbers up (adding 0x8000 and cutting off) \
-    drifts upwards; to the even one, half of them go up and half go down.";
-const TIES_DOWN: &str = "The lower half is exactly 0x8000, so both neighbours are equally near, and \
-    the kept half is odd. The even neighbour is the one above.";
-const CARRY_LOST: &str = "Rounding up carried out of the mantissa, and the exponent did not grow. \
-    Add one to the 16 bits as a whole: the number after the largest mantissa is the next power of \
-    two.";
-const SATURATES: &str = "That is the largest bf16 number. IEEE 754 rounds what lies half a step or \
-    more beyond it to infinity, and infinity stays infinity: a loss that overflows has to show.";
-const INFINITE_NAN: &str = "Infinity has become NaN. Both have all bits of the exponent set; only \
-    a NaN has a bit in its mantissa. `x.is_nan()` tells them apart.";
-const FLUSHED: &str = "The smallest numbers have become zero. bf16 has the exponent of f32 and its \
-    subnormal numbers too; rounding their bits needs no case of its own.";
-const LOWER: &str = "Those are the lower 16 bits. Sign, exponent and the first bits of the mantissa \
-    are in the upper half, `bits >> 16`.";
+const TIES_UP: &str = "The lower half is exactly 0x8000, so both neighbours are equally near, \
+    and the kept half is even already. Rounding all such numbers up (adding 0x8000 and cutting \
+    off) drifts upwards; to the even one, half of them go up and half go down.";
+const TIES_DOWN: &str = "The lower half is exactly 0x8000, so both neighbours are equally near, \
+    and the kept half is odd. The even neighbour is the one above.";
+const CARRY_LOST: &str = "Rounding up carried out of the mantissa, and the exponent did not \
+    grow. Add one to the 16 bits as a whole: the number after the largest mantissa is the next \
+    power of two.";
+const SATURATES: &str = "That is the largest bf16 number. IEEE 754 rounds what lies half a step \
+    or more beyond it to infinity, and infinity stays infinity: a loss that overflows has to \
+    show.";
+const INFINITE_NAN: &str = "Infinity has become NaN. Both have all bits of the exponent set; \
+    only a NaN has a bit in its mantissa. `x.is_nan()` tells them apart.";
+const FLUSHED: &str = "The smallest numbers have become zero. bf16 has the exponent of f32 and \
+    its subnormal numbers too; rounding their bits needs no case of its own.";
+const LOWER: &str = "Those are the lower 16 bits. Sign, exponent and the first bits of the \
+    mantissa are in the upper half, `bits >> 16`.";
 const HALF: &str = "Those are the bits of fp16, which has 5 bits of exponent and 10 of mantissa. \
     bf16 keeps the 8 bits of exponent that f32 has.";
 const SIGN: &str = "The sign is lost. It is the highest bit of both formats.";
-const OVERFLOWS: &str = "The sum does not fit into 32 bits. The bits of a NaN may all be set, and \
-    adding to them runs over. NaN has to leave before anything is added.";
+const OVERFLOWS: &str = "The sum does not fit into 32 bits. The bits of a NaN may all be set, \
+    and adding to them runs over. NaN has to leave before anything is added.";
 const NAN_INFINITE: &str = "The NaN has become infinity. Its mantissa had bits only in the half \
-    that is cut off, and without them the same exponent means infinity. Set a bit in the upper half.";
-const NAN_ZERO: &str = "The NaN has become zero. Rounding its bits up carried through the exponent \
-    into the sign, and all that was left is 0 or -0: a broken run that looks healthy. NaN has to \
-    leave before the rounding.";
+    that is cut off, and without them the same exponent means infinity. Set a bit in the upper \
+    half.";
+const NAN_ZERO: &str = "The NaN has become zero. Rounding its bits up carried through the \
+    exponent into the sign, and all that was left is 0 or -0: a broken run that looks healthy. \
+    NaN has to leave before the rounding.";

@@ -170,18 +170,18 @@ const SUM: &str = "The sizes have been added. A matrix of 3 rows and 4 columns h
 const BITS: &str = "Those are bits. A byte has 8 of them.";
 const ELEMENTS: &str = "That is the number of elements. Each of them takes as many bytes as its \
     format has.";
-const IGNORED: &str = "Those are the bytes in fp32. Formats of 16 bits take 2 bytes for a number, \
-    formats of 8 bits take 1.";
-const SCALAR: &str = "A tensor without dimensions holds one number: a loss is one. The product of \
-    no sizes is 1, not 0.";
+const IGNORED: &str = "Those are the bytes in fp32. Formats of 16 bits take 2 bytes for a \
+    number, formats of 8 bits take 1.";
+const SCALAR: &str = "A tensor without dimensions holds one number: a loss is one. The product \
+    of no sizes is 1, not 0.";
 const TF32: &str = "tf32 is a way of computing, not of storing. A matrix unit reads fp32 numbers \
-    from memory and drops 13 bits of each on its way in. In memory every number keeps its 4 bytes, \
-    so tf32 saves time and no memory.";
+    from memory and drops 13 bits of each on its way in. In memory every number keeps its 4 \
+    bytes, so tf32 saves time and no memory.";
 const TIED: &str = "The tied entry has been counted again. It is the same memory under a second \
     name: a training step updates it once, a checkpoint needs it once.";
-const KEPT: &str = "All entries have been counted in the model's format. Those with keep_f32 stay \
-    in fp32, at 4 bytes a number.";
-const GONE: &str = "Both names of the tied memory have been left out. One of them has to count: the \
-    entry that the other is tied to.";
+const KEPT: &str = "All entries have been counted in the model's format. Those with keep_f32 \
+    stay in fp32, at 4 bytes a number.";
+const GONE: &str = "Both names of the tied memory have been left out. One of them has to count: \
+    the entry that the other is tied to.";
 const ALIKE: &str = "Every entry has been counted in the same format, tied ones too. Leave out \
     what is tied to an earlier entry, and count what has keep_f32 in fp32.";

@@ -6,8 +6,8 @@ use super::super::formats::Format;
 pub struct Numbers(Vec<f64>);
 
 impl Numbers {
-    /// Decodes every pattern: a zero exponent has no leading 1 (IEEE 754, 3.4). The counts leave out
-    /// infinity and NaN: in e4m3 one pattern is NaN, elsewhere all with the largest exponent.
+    /// Decodes every pattern: a zero exponent has no leading 1 (IEEE 754, 3.4). The counts leave
+    /// out infinity and NaN: in e4m3 one pattern is NaN, elsewhere all with the largest exponent.
     pub fn of(format: Format) -> Numbers {
         let (exponent, mantissa, count) = match format {
             Format::F16 => (5, 10, 31 << 10),

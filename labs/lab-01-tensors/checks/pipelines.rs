@@ -108,57 +108,42 @@ impl Move {
 }
 
 fn carried_out(what: Move, x: &Tensor, device: Device) -> Tensor {
-    // One by one, as `item()` in a loop does: slow, and still few bytes.
-    let few = |x: &Tensor| {
+    match what {
+        Move::Upload => return x.to(device),
+        Move::UploadPinned => return x.pin_memory().to_non_blocking(device),
+        Move::Fetch => return x.to(Device::Cpu),
+        Move::Transpose => return x.transpose(0, 1),
+        Move::Crop => return x.narrow(0, 1, x.shape()[0] - 1),
+        _ if what.is_trip() => return round_trip(what, x, device),
+        _ => {}
+    }
+    if matches!(what, Move::Log | Move::LogAndConstant | Move::LogAndTable) {
+        // One by one, as `item()` in a loop does: slow, and still few bytes.
         for at in 0..5 {
             x.select(0, 0).select(0, at).to(Device::Cpu);
         }
-    };
-    let constant = || Tensor::ones(&[3]).to(device);
-    let table = || Tensor::ones(&[90, 100]).to(device);
-    match what {
-        Move::Upload => x.to(device),
-        Move::UploadPinned => x.pin_memory().to_non_blocking(device),
-        Move::Transpose => x.transpose(0, 1),
-        Move::Crop => x.narrow(0, 1, x.shape()[0] - 1),
-        Move::Log => {
-            few(x);
-            x.clone()
-        }
-        Move::Constant => {
-            constant();
-            x.clone()
-        }
-        Move::LogAndConstant => {
-            few(x);
-            constant();
-            x.clone()
-        }
-        Move::Save => {
-            x.to(Device::Cpu);
-            x.clone()
-        }
-        Move::SaveAndConstant => {
-            x.to(Device::Cpu);
-            constant();
-            x.clone()
-        }
-        Move::LogAndTable => {
-            few(x);
-            table()
-        }
-        Move::Table => table(),
-        Move::Fetch => x.to(Device::Cpu),
-        Move::Trip => x.to(Device::Cpu).clamp(0.2, 0.5).to(device),
-        Move::PinnedTrip => {
-            let here = x.to_non_blocking(Device::Cpu);
-            device.synchronize().expect("a simulated device does not fail");
-            here.clamp(0.2, 0.5).pin_memory().to(device)
-        }
-        Move::ShrinkingTrip => x.to(Device::Cpu).to(DType::BF16).to(device),
-        Move::GrowingTrip => {
-            let here = x.to(Device::Cpu);
-            Tensor::cat(&[&here, &here], 0).to(device)
-        }
     }
+    if matches!(what, Move::Save | Move::SaveAndConstant) {
+        x.to(Device::Cpu);
+    }
+    if matches!(what, Move::Constant | Move::LogAndConstant | Move::SaveAndConstant) {
+        Tensor::ones(&[3]).to(device);
+    }
+    let table = matches!(what, Move::Table | Move::LogAndTable);
+    if table { Tensor::ones(&[90, 100]).to(device) } else { x.clone() }
+}
+
+fn round_trip(what: Move, x: &Tensor, device: Device) -> Tensor {
+    if what == Move::PinnedTrip {
+        let here = x.to_non_blocking(Device::Cpu);
+        device.synchronize().expect("a simulated device does not fail");
+        return here.clamp(0.2, 0.5).pin_memory().to(device);
+    }
+    let here = x.to(Device::Cpu);
+    let there = match what {
+        Move::ShrinkingTrip => here.to(DType::BF16),
+        Move::GrowingTrip => Tensor::cat(&[&here, &here], 0),
+        _ => here.clamp(0.2, 0.5),
+    };
+    there.to(device)
 }

@@ -223,19 +223,19 @@ impl std::fmt::Display for Cost {
     }
 }
 
-const ON_DEVICE: &str = "The tensors have been joined on the device, after each was sent by itself. \
-    That saves no copy, and this device has no kernels to join with. Join them on the host, before \
-    anything is sent.";
-const STACKED: &str = "`stack` puts tensors of one shape side by side. These have different shapes: \
-    flatten them and join them with `cat`.";
+const ON_DEVICE: &str = "The tensors have been joined on the device, after each was sent by \
+    itself. That saves no copy, and this device has no kernels to join with. Join them on the \
+    host, before anything is sent.";
+const STACKED: &str = "`stack` puts tensors of one shape side by side. These have different \
+    shapes: flatten them and join them with `cat`.";
 const UNFLAT: &str = "`cat` joins along one dimension, and all others have to fit. Flatten each \
     tensor first: `t.reshape(&[t.numel()])`.";
-const EARLY: &str = "The numbers were read before the copy had arrived. Nothing has to be read on \
-    the host here.";
+const EARLY: &str = "The numbers were read before the copy had arrived. Nothing has to be read \
+    on the host here.";
 const NOT_CUT: &str = "All numbers have arrived in one tensor. Cut it up again: each tensor is a \
     stretch of it under its own shape.";
-const NOT_SENT: &str = "The tensor is not on the device. `x.to(device)` returns a new tensor there \
-    and leaves x where it is.";
+const NOT_SENT: &str = "The tensor is not on the device. `x.to(device)` returns a new tensor \
+    there and leaves x where it is.";
 const FLAT: &str = "The numbers have arrived in a row. Give each stretch the shape of its tensor \
     with `reshape`: on the device, too, that is a view.";
 const START: &str = "Those are the numbers of the first tensor. The place where a tensor begins \
@@ -247,14 +247,14 @@ const MEMORY: &str = "The numbers are right and their order is not. A view shows
 const BACK: &str =
     "Numbers went back from the device to the host. Nothing on the host is asked for.";
 const TWICE: &str = "More bytes were sent than the tensors have. Each number has to cross once.";
-const EACH_PINNED: &str = "Pinned memory and copies that nobody waits for take the staging and the \
-    waiting away. The call remains, with its 6 us, and the latency: hundreds of copies pay them \
-    hundreds of times. Only fewer copies help.";
-const EACH: &str = "One copy for each tensor. Every copy costs a call and a latency before its first \
-    byte moves, 10 us together, in which the link could carry 120 kB or more. Join the tensors on \
-    the host and send them at once.";
-const PAGEABLE: &str = "One copy, and from pageable memory. The driver cannot let the device fetch \
-    from there, so it first copies every byte into a buffer of its own, which costs as much as the \
-    link again. Send from pinned memory: `x.pin_memory()`.";
-const COPIES: &str = "The memory is pinned and each byte crosses once, but there are too many copies \
-    for this few bytes, or one of them waits for another.";
+const EACH_PINNED: &str = "Pinned memory and copies that nobody waits for take the staging and \
+    the waiting away. The call remains, with its 6 us, and the latency: hundreds of copies pay \
+    them hundreds of times. Only fewer copies help.";
+const EACH: &str = "One copy for each tensor. Every copy costs a call and a latency before its \
+    first byte moves, 10 us together, in which the link could carry 120 kB or more. Join the \
+    tensors on the host and send them at once.";
+const PAGEABLE: &str = "One copy, and from pageable memory. The driver cannot let the device \
+    fetch from there, so it first copies every byte into a buffer of its own, which costs as \
+    much as the link again. Send from pinned memory: `x.pin_memory()`.";
+const COPIES: &str = "The memory is pinned and each byte crosses once, but there are too many \
+    copies for this few bytes, or one of them waits for another.";

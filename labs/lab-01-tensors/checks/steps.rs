@@ -136,28 +136,29 @@ const MODELS: &[Model<Question, Outcome>] = &[
     Model {
         key: "1.4-scale-ignored",
         thought: "The loss scale has been left out. What is stored is the gradient of the scaled \
-            loss, gradient times loss scale: that is how a tiny one gets out of the range where it \
-            would be zero, and a large one into infinity.",
+            loss, gradient times loss scale: that is how a tiny one gets out of the range where \
+            it would be zero, and a large one into infinity.",
         answer: |q| outcome(q.0.gradient.abs(), update(&q.0), q.1, spacing(q)),
     },
     Model {
         key: "1.4-scale-in-update",
-        thought: "The update has been computed from the scaled gradient. The optimizer divides by \
-            the loss scale before it uses the gradient, so the scale never helps an update to be \
-            seen.",
+        thought: "The update has been computed from the scaled gradient. The optimizer divides \
+            by the loss scale before it uses the gradient, so the scale never helps an update to \
+            be seen.",
         answer: |q| outcome(stored(&q.0), update(&q.0) * q.0.loss_scale, q.1, spacing(q)),
     },
     Model {
         key: "1.4-update-beside-smallest",
         thought: "The update has been compared with the smallest number of the format. It is not \
-            stored by itself: it is subtracted from the weight, and what counts is the spacing of \
-            the numbers at the weight.",
+            stored by itself: it is subtracted from the weight, and what counts is the spacing \
+            of the numbers at the weight.",
         answer: |q| outcome(stored(&q.0), update(&q.0), q.1, q.1.smallest()),
     },
     Model {
         key: "1.4-spacing-of-one",
-        thought: "The update has been compared with the spacing at 1. The spacing grows and shrinks \
-            with the weight: the same update is lost in a large one and moves a small one.",
+        thought: "The update has been compared with the spacing at 1. The spacing grows and \
+            shrinks with the weight: the same update is lost in a large one and moves a small \
+            one.",
         answer: |q| outcome(stored(&q.0), update(&q.0), q.1, q.1.spacing(1.0)),
     },
     Model {
@@ -174,8 +175,8 @@ const MODELS: &[Model<Question, Outcome>] = &[
     },
     Model {
         key: "1.4-whole-smallest",
-        thought: "Everything below the smallest number has been called zero. It is rounded to the \
-            nearest number, and from half the smallest on that is the smallest itself.",
+        thought: "Everything below the smallest number has been called zero. It is rounded to \
+            the nearest number, and from half the smallest on that is the smallest itself.",
         answer: |q| match outcome(stored(&q.0), update(&q.0), q.1, spacing(q)) {
             Outcome::Overflow => Outcome::Overflow,
             _ if stored(&q.0) < q.1.smallest() => Outcome::Underflow,
@@ -184,9 +185,9 @@ const MODELS: &[Model<Question, Outcome>] = &[
     },
     Model {
         key: "1.4-subnormals-forgotten",
-        thought: "Everything below the smallest normal number has been called zero. Below it lie the \
-            subnormal numbers, evenly spaced down to `smallest()`: they have fewer bits, and they \
-            are not zero.",
+        thought: "Everything below the smallest normal number has been called zero. Below it lie \
+            the subnormal numbers, evenly spaced down to `smallest()`: they have fewer bits, and \
+            they are not zero.",
         answer: |q| match outcome(stored(&q.0), update(&q.0), q.1, spacing(q)) {
             Outcome::Overflow => Outcome::Overflow,
             _ if stored(&q.0) < q.1.smallest_normal() => Outcome::Underflow,
@@ -195,8 +196,8 @@ const MODELS: &[Model<Question, Outcome>] = &[
     },
     Model {
         key: "1.4-sign-forgotten",
-        thought: "A negative gradient has been compared as it is, and a negative number is less than \
-            every bound. Sizes decide: take `abs()` before you compare.",
+        thought: "A negative gradient has been compared as it is, and a negative number is less \
+            than every bound. Sizes decide: take `abs()` before you compare.",
         answer: |q| {
             let (gradient, rate, scale) = (q.0.gradient, q.0.learning_rate, q.0.loss_scale);
             outcome(gradient * scale, gradient * rate, q.1, spacing(q))
@@ -205,8 +206,8 @@ const MODELS: &[Model<Question, Outcome>] = &[
     Model {
         key: "1.4-update-first",
         thought: "The update has been looked at before the gradient. If the gradient arrives as \
-            zero or as infinity, that is what happened to the step, whatever the update would have \
-            been.",
+            zero or as infinity, that is what happened to the step, whatever the update would \
+            have been.",
         answer: |q| match update(&q.0) < spacing(q) / 2.0 {
             true => Outcome::UpdateLost,
             false => outcome(stored(&q.0), update(&q.0), q.1, spacing(q)),
@@ -214,14 +215,14 @@ const MODELS: &[Model<Question, Outcome>] = &[
     },
     Model {
         key: "1.4-rate-ignored",
-        thought: "The gradient has been compared with the spacing at the weight. What is subtracted \
-            is learning rate times gradient.",
+        thought: "The gradient has been compared with the spacing at the weight. What is \
+            subtracted is learning rate times gradient.",
         answer: |q| outcome(stored(&q.0), q.0.gradient.abs(), q.1, spacing(q)),
     },
     Model {
         key: "1.4-no-overflow",
-        thought: "Overflow is never seen. What rounds beyond `max()` is stored as infinity, and one \
-            infinite gradient ruins the weight for good.",
+        thought: "Overflow is never seen. What rounds beyond `max()` is stored as infinity, and \
+            one infinite gradient ruins the weight for good.",
         answer: |q| match stored(&q.0) > q.1.max() {
             true => outcome(1.0, update(&q.0), q.1, spacing(q)),
             false => outcome(stored(&q.0), update(&q.0), q.1, spacing(q)),

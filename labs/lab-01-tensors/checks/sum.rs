@@ -145,22 +145,22 @@ fn in_f16<'a>(values: impl Iterator<Item = &'a f16>) -> f16 {
     values.fold(f16::ZERO, |sum, value| f16::from_f32(sum.to_f32() + value.to_f32()))
 }
 
-const TOTAL: &str = "That is what a running total in fp16 gives. At 2,048 the numbers of fp16 lie 2 \
-    apart, and adding 0.9 changes nothing; beyond 65,504 there is only infinity. Let the total have \
-    more bits than the numbers, and round once, at the end.";
-const SINGLE: &str = "That is what one running total in f32 gives. Its 24 bits are used up when a \
-    million numbers have gone in: each addition is rounded, here always the same way. Add up pieces \
-    of a thousand numbers and then the pieces, or use a total with more bits.";
+const TOTAL: &str = "That is what a running total in fp16 gives. At 2,048 the numbers of fp16 \
+    lie 2 apart, and adding 0.9 changes nothing; beyond 65,504 there is only infinity. Let the \
+    total have more bits than the numbers, and round once, at the end.";
+const SINGLE: &str = "That is what one running total in f32 gives. Its 24 bits are used up when \
+    a million numbers have gone in: each addition is rounded, here always the same way. Add up \
+    pieces of a thousand numbers and then the pieces, or use a total with more bits.";
 const BRAIN: &str = "That is a running total in bf16. It has 8 bits of precision, so the total \
     stops growing even earlier than in fp16: ones stop at 256.";
 const MEAN: &str = "That is the mean. The sum is asked for.";
 const SATURATES: &str = "The sum lies beyond the largest number, and the answer is infinity: \
     whoever reads 65,504 takes it for a measurement. `f16::from_f64` does that by itself.";
 const FIRST: &str = "That is the sum without the first number.";
-const REST: &str = "The last numbers are missing. The length of the list is no multiple of the size \
-    of a piece, and the rest of it counts too: `chunks` gives it, `chunks_exact` does not.";
-const PARTIAL: &str = "A partial sum was rounded to fp16 and left its range, while the sum itself \
-    may well lie within. Keep partial sums in more bits, and round once, at the end.";
-const ROUNDED: &str = "Something was rounded to 16 bits on the way: a partial sum, or a running total. \
-    Each rounding may be off by half a step. Convert numbers before they are added, and round once, \
-    at the end.";
+const REST: &str = "The last numbers are missing. The length of the list is no multiple of the \
+    size of a piece, and the rest of it counts too: `chunks` gives it, `chunks_exact` does not.";
+const PARTIAL: &str = "A partial sum was rounded to fp16 and left its range, while the sum \
+    itself may well lie within. Keep partial sums in more bits, and round once, at the end.";
+const ROUNDED: &str = "Something was rounded to 16 bits on the way: a partial sum, or a running \
+    total. Each rounding may be off by half a step. Convert numbers before they are added, and \
+    round once, at the end.";

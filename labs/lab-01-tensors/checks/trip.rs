@@ -209,27 +209,28 @@ const MODELS: &[Model<Vec<Seen>, Option<usize>>] = &[
 
 const AGAIN: &str = "A stage ran twice. It may train, write or log: run each once, and read the \
     counters before and after.";
-const CHAINED: &str = "A stage did not get what the one before it gave. Keep the output, and hand \
-    it to the next stage.";
-const NEVER: &str = "No round trip was found, and there is one. `y.device()` cannot show it, since \
-    the output is back on the device; the counters of the device can.";
-const DEVICES: &str = "The devices of input and output have been compared. A round trip begins and \
-    ends on the device; what changes the device is an upload or a fetch, one way.";
+const CHAINED: &str = "A stage did not get what the one before it gave. Keep the output, and \
+    hand it to the next stage.";
+const NEVER: &str = "No round trip was found, and there is one. `y.device()` cannot show it, \
+    since the output is back on the device; the counters of the device can.";
+const DEVICES: &str = "The devices of input and output have been compared. A round trip begins \
+    and ends on the device; what changes the device is an upload or a fetch, one way.";
 const SLOWEST: &str = "That is the stage that takes longest. One upload of a large table takes \
     longer than a small round trip, and is no round trip.";
-const MOST: &str = "That is the stage that moves most bytes. One upload of a large table moves more \
-    than a small round trip, one way. There has to be traffic both ways.";
-const AWAY: &str = "That stage sends its input to the host, and nothing of it comes back: a fetch, or \
-    a copy that is saved. A round trip needs as many bytes as the output has on the way back.";
-const BACK: &str = "That stage sends as many bytes to the device as its output has, and its input \
-    never went to the host: an upload. A round trip needs both ways.";
+const MOST: &str = "That is the stage that moves most bytes. One upload of a large table moves \
+    more than a small round trip, one way. There has to be traffic both ways.";
+const AWAY: &str = "That stage sends its input to the host, and nothing of it comes back: a \
+    fetch, or a copy that is saved. A round trip needs as many bytes as the output has on the \
+    way back.";
+const BACK: &str = "That stage sends as many bytes to the device as its output has, and its \
+    input never went to the host: an upload. A round trip needs both ways.";
 const FEW: &str = "That stage copies both ways, but few bytes: it logs some numbers and sends a \
     constant. Compare the bytes with those of the input and of the output.";
-const PINNED: &str = "A round trip through pinned memory was not seen. Pageable and pinned memory are \
-    two routes with counters of their own; add them up.";
-const SUMS: &str = "The counters have gone on from stage to stage: a copy saved by one and an upload \
-    of another look like a round trip. `sim::reset(gpu)` before each stage, or subtract what they \
-    showed before it.";
-const SIZE: &str = "A round trip may change the size: what leaves as f32 may come back as bf16, or as \
-    twice as many rows. Compare the bytes to the host with the input's, and the bytes back with the \
-    output's.";
+const PINNED: &str = "A round trip through pinned memory was not seen. Pageable and pinned \
+    memory are two routes with counters of their own; add them up.";
+const SUMS: &str = "The counters have gone on from stage to stage: a copy saved by one and an \
+    upload of another look like a round trip. `sim::reset(gpu)` before each stage, or subtract \
+    what they showed before it.";
+const SIZE: &str = "A round trip may change the size: what leaves as f32 may come back as bf16, \
+    or as twice as many rows. Compare the bytes to the host with the input's, and the bytes back \
+    with the output's.";

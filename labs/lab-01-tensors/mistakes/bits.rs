@@ -8,6 +8,10 @@ use super::super::training::Parameter;
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
+    [bytes(), roundings(), special_numbers()].into_iter().flatten().collect()
+}
+
+fn bytes() -> Vec<Wrong> {
     vec![
         tensor("1.1-sum-of-sizes", "the sizes added", |shape, format| {
             shape.iter().sum::<usize>() as u64 * solution::tensor_bytes(&[], format)
@@ -41,6 +45,11 @@ pub fn mistakes() -> Vec<Wrong> {
             let alone = entries.filter(|&(at, p)| p.tied_to.is_none() && !is_owner(at));
             alone.map(|(_, p)| solution::tensor_bytes(&p.shape, own(p, format))).sum()
         }),
+    ]
+}
+
+fn roundings() -> Vec<Wrong> {
+    vec![
         bf16("1.2-truncated", "cuts off", |x| (x.to_bits() >> 16) as u16),
         bf16("1.2-ties-up", "adds 0x8000", |x| match x.is_nan() {
             true => 0x7fc0,
@@ -54,6 +63,18 @@ pub fn mistakes() -> Vec<Wrong> {
             let bits = x.to_bits();
             (bits >> 16) as u16 + u16::from(bits & 0xffff > 0)
         }),
+        bf16("1.2-carry-lost", "up within the mantissa", |x| {
+            let (kept, rounded) = ((x.to_bits() >> 16) as u16, solution::f32_to_bf16(x));
+            if x.is_nan() { rounded } else { kept & 0xff80 | rounded & 0x7f }
+        }),
+        bf16("1.2-ieee-half", "fp16", |x| f16::from_f32(x).to_bits()),
+        bf16("1.2-lower-half", "the other half", |x| x.to_bits() as u16),
+        bf16("1.2-sign-lost", "without the sign", |x| solution::f32_to_bf16(x.abs())),
+    ]
+}
+
+fn special_numbers() -> Vec<Wrong> {
+    vec![
         bf16("1.2-nan-becomes-infinity", "NaN only cut off", |x| match x.is_nan() {
             true => (x.to_bits() >> 16) as u16,
             false => solution::f32_to_bf16(x),
@@ -83,13 +104,6 @@ pub fn mistakes() -> Vec<Wrong> {
             true => (x.to_bits() >> 16) as u16 & 0x8000,
             false => solution::f32_to_bf16(x),
         }),
-        bf16("1.2-carry-lost", "up within the mantissa", |x| {
-            let (kept, rounded) = ((x.to_bits() >> 16) as u16, solution::f32_to_bf16(x));
-            if x.is_nan() { rounded } else { kept & 0xff80 | rounded & 0x7f }
-        }),
-        bf16("1.2-ieee-half", "fp16", |x| f16::from_f32(x).to_bits()),
-        bf16("1.2-lower-half", "the other half", |x| x.to_bits() as u16),
-        bf16("1.2-sign-lost", "without the sign", |x| solution::f32_to_bf16(x.abs())),
     ]
 }
 

@@ -8,12 +8,10 @@ use super::super::solution;
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
-    let mut all = sends();
-    all.extend(finds());
-    all
+    [slow(), misplaced(), counted_wrong(), run_wrong()].into_iter().flatten().collect()
 }
 
-fn sends() -> Vec<Wrong> {
+fn slow() -> Vec<Wrong> {
     vec![
         send("1.5-one-by-one", "the loop as it was", send_one_by_one),
         send("1.5-each-pinned", "each pinned, nobody waits", |tensors, device| {
@@ -39,6 +37,11 @@ fn sends() -> Vec<Wrong> {
             there.to(Device::Cpu);
             cut(&there, tensors, 0)
         }),
+    ]
+}
+
+fn misplaced() -> Vec<Wrong> {
+    vec![
         send("1.5-not-cut-up", "one long tensor", |tensors, device| {
             vec![joined(tensors).pin_memory().to(device)]
         }),
@@ -75,7 +78,7 @@ fn sends() -> Vec<Wrong> {
     ]
 }
 
-fn finds() -> Vec<Wrong> {
+fn counted_wrong() -> Vec<Wrong> {
     vec![
         find("1.6-always-none", "compares devices, which agree", |stages, input, _| {
             let mut x = input.clone();
@@ -105,6 +108,17 @@ fn finds() -> Vec<Wrong> {
         find("1.6-same-size", "as many bytes as came", |stages, input, gpu| {
             by(stages, input, gpu, |seen| seen.both(0) >= seen.input && seen.both(1) >= seen.input)
         }),
+        find("1.6-slowest", "the slowest stage", |stages, input, gpu| {
+            largest(stages, input, gpu, |_| sim::clock(gpu).host_ns)
+        }),
+        find("1.6-most-bytes", "the most bytes", |stages, input, gpu| {
+            largest(stages, input, gpu, |seen| seen.both(0) + seen.both(1))
+        }),
+    ]
+}
+
+fn run_wrong() -> Vec<Wrong> {
+    vec![
         find("1.6-counters-add-up", "counters never reset", |stages, input, gpu| {
             sim::reset(gpu);
             let mut x = input.clone();
@@ -118,12 +132,6 @@ fn finds() -> Vec<Wrong> {
                 x = y;
             }
             found
-        }),
-        find("1.6-slowest", "the slowest stage", |stages, input, gpu| {
-            largest(stages, input, gpu, |_| sim::clock(gpu).host_ns)
-        }),
-        find("1.6-most-bytes", "the most bytes", |stages, input, gpu| {
-            largest(stages, input, gpu, |seen| seen.both(0) + seen.both(1))
         }),
         find("1.6-not-chained", "every stage on the input", |stages, input, gpu| {
             let on_device = input.to(Device::Sim(gpu));

@@ -6,10 +6,11 @@ use super::super::training::{Outcome, Step};
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
+    [of_the_update(), of_the_gradient()].into_iter().flatten().collect()
+}
+
+fn of_the_update() -> Vec<Wrong> {
     vec![
-        step("1.4-scale-ignored", "without the loss scale", |step, format| {
-            solution::outcome(&Step { loss_scale: 1.0, ..*step }, format)
-        }),
         step("1.4-scale-in-update", "the scale stays in", |step, format| {
             let update = step.learning_rate * step.gradient * step.loss_scale;
             decided(step, format, update.abs() < format.spacing(step.weight) / 2.0)
@@ -25,6 +26,23 @@ pub fn mistakes() -> Vec<Wrong> {
         }),
         step("1.4-whole-step", "a whole step", |step, format| {
             decided(step, format, update(step) < format.spacing(step.weight))
+        }),
+        step("1.4-update-first", "the update first", |step, format| {
+            match update(step) < format.spacing(step.weight) / 2.0 {
+                true => Outcome::UpdateLost,
+                false => solution::outcome(step, format),
+            }
+        }),
+        step("1.4-rate-ignored", "the gradient for the update", |step, format| {
+            decided(step, format, step.gradient.abs() < format.spacing(step.weight) / 2.0)
+        }),
+    ]
+}
+
+fn of_the_gradient() -> Vec<Wrong> {
+    vec![
+        step("1.4-scale-ignored", "without the loss scale", |step, format| {
+            solution::outcome(&Step { loss_scale: 1.0, ..*step }, format)
         }),
         step("1.4-whole-smallest", "below the smallest is zero", |step, format| {
             below_is_zero(step, format, format.smallest())
@@ -43,15 +61,6 @@ pub fn mistakes() -> Vec<Wrong> {
             } else {
                 Outcome::Fine
             }
-        }),
-        step("1.4-update-first", "the update first", |step, format| {
-            match update(step) < format.spacing(step.weight) / 2.0 {
-                true => Outcome::UpdateLost,
-                false => solution::outcome(step, format),
-            }
-        }),
-        step("1.4-rate-ignored", "the gradient for the update", |step, format| {
-            decided(step, format, step.gradient.abs() < format.spacing(step.weight) / 2.0)
         }),
         step("1.4-no-overflow", "nothing overflows", |step, format| {
             match solution::outcome(step, format) {

@@ -18,8 +18,8 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say("64 MiB to a T4. All times are modelled.\n");
     let mut table = Table::new()
         .column("call", "call", "")
-        .column("host", "the host goes on after", "modelled")
-        .column("device", "the copy is done after", "modelled");
+        .column("host", "host back after", "modelled")
+        .column("device", "copy done after", "modelled");
     let mut row = |call: &str, run: &dyn Fn() -> Tensor| {
         sim::reset(GPU);
         let kept = run();
@@ -52,5 +52,7 @@ fn too_early(copy: &Tensor) -> Result<String, String> {
     let read = catch_unwind(AssertUnwindSafe(|| copy.item()));
     let payload = read.err().ok_or("the copy was there at once")?;
     let misuse = payload.downcast_ref::<Misuse>().ok_or("it failed in another way")?;
-    Ok(format!("Reading the loss while it is on its way:\n{misuse}\n"))
+    let Misuse { op, operands, message, .. } = misuse;
+    let (operands, message) = (operands.join(", "), message.replace("; ", ";\n"));
+    Ok(format!("Reading the loss while it is on its way:\n{op}({operands}):\n{message}\n"))
 }

@@ -28,9 +28,15 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let mut plot = Plot::lines("How far and how fine", x, y).log_y();
     for format in DRAWN {
         let ends = [format.smallest(), format.smallest_normal(), format.max()];
-        plot.series(format.name(), ends.map(|x| (x.log2(), format.spacing(x) / 2.0 / x)));
+        plot.series(format.name(), ends.map(|x| (x.log2(), worst_share(format, x))));
     }
     output.plot(&plot)
+}
+
+/// The largest share of a number that rounding can change, among the numbers as large as x: that
+/// of the power of two below it.
+fn worst_share(format: Format, x: f64) -> f64 {
+    format.spacing(x) / 2.0 / x.log2().floor().exp2()
 }
 
 fn facts(args: &LabArgs) -> Table {

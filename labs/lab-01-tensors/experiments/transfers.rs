@@ -108,8 +108,8 @@ fn fits(pageable: &Points, pinned: &Points) -> Table {
     table
 }
 
-/// Intercept and slope of the line with the smallest sum of squared *relative* errors: a microsecond
-/// is much at 10 of them and nothing at 5,000, and plain least squares would see the latter only.
+/// Intercept and slope of the line with the smallest sum of squared *relative* errors: one
+/// microsecond is much at 10 and nothing at 5,000, and plain least squares sees the latter only.
 fn line(points: &Points) -> (f64, f64) {
     let sum = |f: fn(f64, f64) -> f64| points.iter().map(|&(x, y)| f(x, y)).sum::<f64>();
     let (w, wx, wxx) = (sum(|_, y| 1.0 / y / y), sum(|x, y| x / y / y), sum(|x, y| x * x / y / y));

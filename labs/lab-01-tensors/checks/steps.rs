@@ -84,8 +84,8 @@ fn rounded(x: f64) -> f64 {
     (x / unit).round() * unit
 }
 
-/// The outcome of the step, if it is the same for every gradient within 10% and if the weight is no
-/// power of two, where the spacing differs below and above.
+/// The outcome of the step, if it is the same for every gradient within 10%, if the new weight is a
+/// number, and if the old one is no power of two, where the spacing differs below and above.
 fn carried_out(step: &Step, numbers: &Numbers) -> Option<Outcome> {
     if step.weight.to_bits() << 12 == 0 {
         return None;
@@ -95,16 +95,20 @@ fn carried_out(step: &Step, numbers: &Numbers) -> Option<Outcome> {
         let stored = numbers.round(step.gradient * step.loss_scale);
         let with = |gradient: f64| {
             let weight = numbers.round(step.weight - step.learning_rate * gradient);
-            if weight == step.weight { Outcome::UpdateLost } else { Outcome::Fine }
+            match weight {
+                _ if !weight.is_finite() => None,
+                _ if weight == step.weight => Some(Outcome::UpdateLost),
+                _ => Some(Outcome::Fine),
+            }
         };
         match stored {
-            _ if !stored.is_finite() => [Outcome::Overflow; 2],
-            0.0 => [Outcome::Underflow; 2],
+            _ if !stored.is_finite() => [Some(Outcome::Overflow); 2],
+            0.0 => [Some(Outcome::Underflow); 2],
             _ => [with(stored / step.loss_scale), with(step.gradient)],
         }
     });
     let first = outcomes[0][0];
-    outcomes.iter().flatten().all(|&outcome| outcome == first).then_some(first)
+    first.filter(|_| outcomes.iter().flatten().all(|&outcome| outcome == first))
 }
 
 /// What a model that differs in one thought from the right one answers.

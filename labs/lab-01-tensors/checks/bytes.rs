@@ -163,8 +163,8 @@ fn described(parameters: &[Parameter]) -> String {
     }
 }
 
-const WIDTH: &str = "The number does not fit into 32 bits. Convert each size to u64 before you \
-    multiply: an embedding of 128,256 rows of 65,536 numbers has 8.4 billion of them.";
+const WIDTH: &str = "The number does not fit into 32 bits: a matrix like this holds more than 4.3 \
+    billion numbers. Convert each size to u64 before you multiply.";
 const SUM: &str = "The sizes have been added. A matrix of 3 rows and 4 columns holds 3 times 4 \
     numbers.";
 const BITS: &str = "Those are bits. A byte has 8 of them.";

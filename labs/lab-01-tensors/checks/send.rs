@@ -170,7 +170,7 @@ fn quickly(
         let us = |ns: f64| format!("{:.0} us (modelled, {})", ns / 1e3, clock.gpu);
         Diagnosis::new(key)
             .called(called.as_str())
-            .got(format!("{} for {cost}", us(took as f64)))
+            .got(format!("{}; {cost}", us(took as f64)))
             .expected(format!("at most {}, for {bytes} bytes", us(bound)))
             .thought(thought)
     })
@@ -215,11 +215,8 @@ impl Cost {
 
 impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(
-            f,
-            "{} copies of {} bytes, {} from pageable memory",
-            self.copies, self.bytes, self.pageable
-        )
+        let Cost { copies, bytes, pageable, .. } = self;
+        write!(f, "copies: {copies}, of them from pageable memory: {pageable}, bytes: {bytes}")
     }
 }
 

@@ -22,7 +22,7 @@ pub fn sum(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     for Case { words, values } in cases(&mut rng) {
         let called = match values.len() {
             0..=10 => format!("sum_f16(values {values:?}), {words}"),
-            n => format!("sum_f16({n} values), {words}"),
+            n => format!("sum_f16({n} values, the first one {}), {words}", values[0]),
         };
         let got = check.call(called.as_str(), || (imp.sum_f16)(&values))?;
         let exact = exact(&values);

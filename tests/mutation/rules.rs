@@ -13,8 +13,11 @@ pub fn other_results(output: &ReturnType) -> Vec<Expr> {
         vec![parse_quote!(HashMap::new())]
     } else {
         match output.as_str() {
-            "u64" => vec![parse_quote!(0), parse_quote!(1)],
+            "u64" | "u16" => vec![parse_quote!(0), parse_quote!(1)],
             "f64" => vec![parse_quote!(0.0), parse_quote!(1.0)],
+            "f16" => vec![parse_quote!(f16::ZERO), parse_quote!(f16::ONE)],
+            "Outcome" => vec![parse_quote!(Outcome::Fine), parse_quote!(Outcome::UpdateLost)],
+            "Vec < Tensor >" => vec![parse_quote!(Vec::new())],
             "Tensor" => vec![parse_quote!(Tensor::zeros(&[]))],
             _ => Vec::new(),
         }
@@ -78,12 +81,15 @@ fn integers(number: &LitInt) -> Vec<Expr> {
         .collect()
 }
 
-/// One more, the opposite, and 0.
+/// One more, the opposite, and 0, as far as they differ.
 fn floats(number: &LitFloat) -> Vec<Expr> {
     let value: f64 = number.base10_parse().unwrap_or_default();
     let literal =
         |other: f64| LitFloat::new(&format!("{other:?}{}", number.suffix()), number.span());
     let (more, zero) = (literal(value + 1.0), literal(0.0));
+    if value == 0.0 {
+        return vec![parse_quote!(#more)];
+    }
     vec![parse_quote!(#more), parse_quote!(-#number), parse_quote!(#zero)]
 }
 
@@ -103,6 +109,10 @@ fn operators(op: &BinOp) -> Vec<BinOp> {
         BinOp::Ne(_) => vec![parse_quote!(==)],
         BinOp::And(_) => vec![parse_quote!(||)],
         BinOp::Or(_) => vec![parse_quote!(&&)],
+        BinOp::BitAnd(_) => vec![parse_quote!(|)],
+        BinOp::BitOr(_) => vec![parse_quote!(&)],
+        BinOp::Shr(_) => vec![parse_quote!(<<)],
+        BinOp::Rem(_) => vec![parse_quote!(/)],
         BinOp::AddAssign(_) => vec![parse_quote!(-=)],
         BinOp::SubAssign(_) => vec![parse_quote!(+=)],
         BinOp::MulAssign(_) => vec![parse_quote!(/=)],
@@ -119,6 +129,8 @@ const EXCHANGED: &[&[&str]] = &[
     &["mean", "sum"],
     &["sum_dims", "mean_dims", "max_dims"],
     &["pop_last", "pop_first"],
+    &["product", "sum"],
+    &["is_none", "is_some"],
 ];
 
 /// Methods that are left out: what they are called on stays.
@@ -138,10 +150,16 @@ const LEFT_OUT: &[&str] = &[
     "sum_dims",
     "scatter_add",
     "gather",
+    "pin_memory",
+    "narrow",
 ];
 
 fn methods(call: &ExprMethodCall) -> Vec<Expr> {
     let name = call.method.to_string();
+    if name == "max" && call.args.is_empty() {
+        // The largest of something, and not the larger of two.
+        return Vec::new();
+    }
     let exchanged = EXCHANGED.iter().filter(|group| group.contains(&name.as_str()));
     let others = exchanged.flat_map(|group| group.iter()).filter(|other| **other != name);
     let mut replaced: Vec<Expr> = others

@@ -1,0 +1,34 @@
+//! Wrong answers that learners give. The checks must reject each with the diagnosis that names it.
+
+#[path = "mistakes/bits.rs"]
+mod bits;
+#[path = "mistakes/copies.rs"]
+mod copies;
+#[path = "mistakes/steps.rs"]
+mod steps;
+#[path = "mistakes/sums.rs"]
+mod sums;
+
+use grading::Mistake;
+
+use super::checks::{Implementation, implementation};
+use super::solution;
+
+type Wrong = Mistake<Implementation>;
+
+/// All of them, by exercise.
+pub fn mistakes() -> Vec<Wrong> {
+    let parts = [bits::mistakes(), sums::mistakes(), steps::mistakes(), copies::mistakes()];
+    parts.into_iter().flatten().collect()
+}
+
+fn wrong(
+    exercise: &'static str,
+    diagnosis: &'static str,
+    name: &'static str,
+    change: impl FnOnce(&mut Implementation),
+) -> Wrong {
+    let mut implementation = implementation!(solution);
+    change(&mut implementation);
+    Mistake { exercise, name, diagnosis, implementation }
+}

@@ -7,6 +7,7 @@
 //! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 
 pub mod autograd;
+pub mod data;
 mod device;
 mod display;
 mod dtype;

@@ -4,6 +4,8 @@
 //! integers, and any number can be computed without the ones before it: that is why GPUs use it.
 //! Source: J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 
+use std::cell::RefCell;
+
 /// A stream of random numbers with an explicit seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
@@ -97,4 +99,36 @@ fn philox(seed: u64, counter: u64) -> [u32; 4] {
         key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
     }
     x
+}
+
+thread_local! {
+    /// What layers draw from that draw in their forward pass. A thread's numbers must not depend on
+    /// what other threads draw meanwhile, so each has its own.
+    static DEFAULT: RefCell<Generator> = RefCell::new(Generator::new(0));
+}
+
+/// Starts this thread's default generator anew. Until then, every thread's has the seed 0.
+pub fn manual_seed(seed: u64) {
+    DEFAULT.set(Generator::new(seed));
+}
+
+/// Runs `f` with this thread's default generator.
+///
+/// # Panics
+/// If `f` asks for the default generator in turn: it would draw the same numbers twice.
+pub fn with_default<T>(f: impl FnOnce(&mut Generator) -> T) -> T {
+    DEFAULT.with(|generator| {
+        let lent = generator.try_borrow_mut();
+        f(&mut lent.expect("the default generator is lent already, by with_default"))
+    })
+}
+
+/// Where this thread's default generator is: what a checkpoint keeps of it.
+pub fn get_state() -> GeneratorState {
+    with_default(|generator| generator.state())
+}
+
+/// Puts this thread's default generator where [`get_state`] found one.
+pub fn set_state(state: GeneratorState) {
+    with_default(|generator| *generator = Generator::from_state(state));
 }

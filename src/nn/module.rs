@@ -3,6 +3,7 @@
 use crate::Tensor;
 use crate::device::Device;
 use crate::dtype::DType;
+use crate::error::misuse;
 use crate::nn::parameter::{Buffer, Parameter, Training};
 use crate::nn::tree;
 
@@ -11,8 +12,16 @@ pub trait Module: Send + Sync {
     /// The parts in the order in which their names are listed and saved.
     fn parts(&self) -> Parts<'_>;
 
-    /// Computes the output.
+    /// Computes the output. An error names the line of the call, in every implementation.
+    #[track_caller]
     fn forward(&self, x: &Tensor) -> Tensor;
+
+    /// What the module is: the name of its type, without its path.
+    fn type_name(&self) -> &'static str {
+        let name = std::any::type_name::<Self>();
+        let plain = name.split('<').next().unwrap_or(name);
+        plain.rsplit("::").next().unwrap_or(plain)
+    }
 
     /// Every parameter with its name, `block.0.attention.weight`, in the order of the parts. One
     /// that is shared is listed once, under its first name.
@@ -25,7 +34,7 @@ pub trait Module: Send + Sync {
         self.named_parameters().into_iter().map(|(_, parameter)| parameter).collect()
     }
 
-    /// Every buffer with its name.
+    /// Every buffer with its name, once.
     fn named_buffers(&self) -> Vec<(String, &Buffer)> {
         tree::named_buffers(self.parts())
     }
@@ -51,17 +60,32 @@ pub trait Module: Send + Sync {
         self.train(false);
     }
 
-    /// Moves every parameter and buffer to a device. Gradients stay behind: call it before training.
-    fn to_device(&self, device: Device) {
-        tree::convert(self.parts(), &|x| x.detach().to(device));
+    /// Whether any layer in it behaves as in training. Where no layer tells the two apart, none
+    /// does.
+    fn is_training(&self) -> bool {
+        tree::is_training(self.parts())
     }
 
-    /// Converts every floating-point parameter and buffer.
+    /// Moves every parameter and buffer to a device. Gradients stay behind: call it before training.
+    /// What is there already stays as it is.
+    fn to_device(&self, device: Device) {
+        let elsewhere = |x: &Tensor| x.device() != device;
+        tree::convert(self.parts(), &elsewhere, device.into());
+    }
+
+    /// Converts every floating-point parameter and buffer that has another type. Gradients stay
+    /// behind, as with [`to_device`](Module::to_device).
+    ///
+    /// # Panics
+    /// If the type is not floating-point.
+    #[track_caller]
     fn to_dtype(&self, dtype: DType) {
-        tree::convert(self.parts(), &|x| match x.dtype().is_floating_point() {
-            true => x.detach().to(dtype),
-            false => x,
-        });
+        if !dtype.is_floating_point() {
+            let message = "parameters have gradients, so they must be floating-point".to_string();
+            misuse("to_dtype", &[&dtype], message);
+        }
+        let other = |x: &Tensor| x.dtype().is_floating_point() && x.dtype() != dtype;
+        tree::convert(self.parts(), &other, dtype.into());
     }
 
     /// Drops every gradient and its memory, or fills it with zeros.
@@ -71,16 +95,24 @@ pub trait Module: Send + Sync {
         }
     }
 
-    /// Calls `visit` with the name of every module below this one and the module, children before
-    /// parents, as PyTorch's `apply` does.
-    fn apply(&self, visit: &mut dyn FnMut(&str, &dyn Module)) {
+    /// Calls `visit` with the name of every module in this one and the module, children before
+    /// parents, as PyTorch's `apply` does; at last with this one, whose name is empty.
+    fn apply(&self, visit: &mut dyn FnMut(&str, &dyn Module))
+    where
+        Self: Sized,
+    {
         tree::apply(self.parts(), visit);
+        visit("", self);
     }
 }
 
 impl Module for Box<dyn Module> {
     fn parts(&self) -> Parts<'_> {
         self.as_ref().parts()
+    }
+
+    fn type_name(&self) -> &'static str {
+        self.as_ref().type_name()
     }
 
     fn forward(&self, x: &Tensor) -> Tensor {

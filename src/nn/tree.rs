@@ -3,6 +3,7 @@
 use crate::Tensor;
 use crate::nn::module::{Module, Part, Parts};
 use crate::nn::parameter::{Buffer, Parameter};
+use crate::ops::To;
 
 /// Calls `visit` for every part that is no module, with its full name, in order.
 fn leaves<'a>(parts: Parts<'a>, prefix: &str, visit: &mut dyn FnMut(String, Part<'a>)) {
@@ -28,9 +29,11 @@ pub fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
 }
 
 pub fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
-    let mut found = Vec::new();
+    let mut found: Vec<(String, &Buffer)> = Vec::new();
     leaves(parts, "", &mut |name, part| {
-        if let Part::Buffer(buffer) = part {
+        if let Part::Buffer(buffer) = part
+            && !found.iter().any(|&(_, other)| std::ptr::eq(other, buffer))
+        {
             found.push((name, buffer));
         }
     });
@@ -55,15 +58,23 @@ pub fn train(parts: Parts, on: bool) {
     });
 }
 
-/// Exchanges every tensor for what `f` makes of it; a shared parameter once.
-pub fn convert(parts: Parts, f: &dyn Fn(Tensor) -> Tensor) {
-    let mut done: Vec<Parameter> = Vec::new();
+pub fn is_training(parts: Parts) -> bool {
+    let mut any = false;
+    leaves(parts, "", &mut |_, part| {
+        any |= matches!(part, Part::Training(training) if training.is_on());
+    });
+    any
+}
+
+/// Exchanges every tensor that is `due` for a converted one. A shared one is due once only.
+pub fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
     leaves(parts, "", &mut |_, part| match part {
-        Part::Parameter(parameter) if !done.iter().any(|other| other.is(parameter)) => {
-            parameter.set(f(parameter.get()));
-            done.push(parameter.clone());
+        Part::Parameter(parameter) if due(&parameter.get()) => {
+            parameter.set(parameter.get().detach().to(target));
         }
-        Part::Buffer(buffer) => buffer.set(f(buffer.get())),
+        Part::Buffer(buffer) if due(&buffer.get()) => {
+            buffer.set(buffer.get().detach().to(target));
+        }
         _ => {}
     });
 }

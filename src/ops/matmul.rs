@@ -149,7 +149,7 @@ fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
 }
 
 /// The kernel works on batches; two matrices are a batch of one.
-fn product(a: &Tensor, b: &Tensor) -> Tensor {
+pub(super) fn product(a: &Tensor, b: &Tensor) -> Tensor {
     let batch = |x: &Tensor| {
         if x.shape().len() == 2 { x.layout().as_batch_of_one() } else { *x.layout() }
     };

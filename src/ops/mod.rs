@@ -19,6 +19,7 @@ mod extremes;
 mod in_place;
 mod index;
 mod join;
+mod linear;
 mod logic;
 mod lookup;
 mod loss;

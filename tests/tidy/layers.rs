@@ -33,7 +33,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("display", &["tensor", "dtype", "device"]),
     ("autograd", VALUES),
     ("ops", VALUES),
-    ("nn", VALUES),
+    ("nn", LAYERS_OF_A_MODEL),
+];
+/// What a model's layers use: values, and the operations on them.
+const LAYERS_OF_A_MODEL: &[&str] = &[
+    "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
+    "autograd", "ops",
     ("data", &["tensor", "rng", "error"]),
 ];
 const NOTHING: &[&str] = &[];

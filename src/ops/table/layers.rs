@@ -7,6 +7,7 @@ use crate::ops::{Attention, CrossEntropy, Reduction};
 use crate::rng::Generator;
 
 pub(super) const ROWS: &[OpRow] = &[
+    row("linear", affine, |x| x[0].linear(&x[1], Some(&x[2]))),
     row("softmax", one, |x| x[0].softmax(1)),
     row("log_softmax", one, |x| x[0].log_softmax(-1)),
     row("layer_norm", normed, |x| x[0].layer_norm(&[4], Some(&x[1]), Some(&x[2]), 0.1)),
@@ -25,6 +26,11 @@ pub(super) const ROWS: &[OpRow] = &[
     row("smooth_l1_loss", pair, |x| x[0].smooth_l1_loss(&x[1], 0.67, Reduction::None)),
     row("bce_with_logits", logits, |x| x[0].bce_with_logits(&x[1], Some(&x[2]), Reduction::Mean)),
 ];
+
+/// Rows of four numbers, a weight that makes five of them, and a bias.
+fn affine(generator: &mut Generator) -> Vec<Tensor> {
+    [one(generator), vec![Tensor::rand(&[5, 4], generator), Tensor::rand(&[5], generator)]].concat()
+}
 
 /// Something to normalise and a weight.
 fn scaled(generator: &mut Generator) -> Vec<Tensor> {

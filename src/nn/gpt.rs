@@ -1,0 +1,119 @@
+//! A language model: a small GPT.
+//!
+//! Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019 (GPT-2).
+
+use crate::Tensor;
+use crate::dtype::DType;
+use crate::error::misuse;
+use crate::nn::{Dropout, Embedding, LayerNorm, Linear, Module, Parts, TransformerBlock, init};
+use crate::rng::Generator;
+
+/// How large a [`Gpt`] is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GptConfig {
+    /// How many different tokens there are.
+    pub vocab: usize,
+    /// The longest text that it can read, in tokens.
+    pub context: usize,
+    /// Numbers for each token.
+    pub width: usize,
+    /// Transformer blocks.
+    pub layers: usize,
+    /// Heads of each attention; they share the width.
+    pub heads: usize,
+    /// The probability of [`Dropout`], after the embeddings and in the blocks.
+    pub dropout: f64,
+    /// Whether the head has the same weight as the token embedding.
+    pub tied: bool,
+}
+
+/// Tokens `(B, T)` → logits `(B, T, vocab)`: at each place, a number for each token that could come
+/// next.
+pub struct Gpt {
+    tokens: Embedding,
+    positions: Embedding,
+    dropout: Dropout,
+    blocks: Vec<TransformerBlock>,
+    norm: LayerNorm,
+    head: Linear,
+}
+
+impl Gpt {
+    /// With GPT-2's initialisation: weights are normal with standard deviation 0.02, biases 0.
+    ///
+    /// Each block adds two terms to x. The weights that these come from are divided by √(2 ·
+    /// layers), so that their sum begins as large in a deep model as in a flat one.
+    ///
+    /// # Panics
+    /// If the width is not a multiple of the number of heads, or dropout no probability.
+    #[track_caller]
+    pub fn new(config: &GptConfig, generator: &mut Generator) -> Gpt {
+        let GptConfig { vocab, context, width, layers, heads, dropout, tied } = *config;
+        let mut blocks = Vec::new();
+        for _ in 0..layers {
+            blocks.push(TransformerBlock::new(width, heads, true, dropout, generator));
+        }
+        let tokens = Embedding::new(vocab, width, generator);
+        let head = match tied {
+            true => Linear { weight: tokens.weight.clone(), bias: None },
+            false => Linear::new(width, vocab, false, generator),
+        };
+        let gpt = Gpt {
+            tokens,
+            positions: Embedding::new(context, width, generator),
+            dropout: Dropout::new(dropout),
+            blocks,
+            norm: LayerNorm::new(&[width]),
+            head,
+        };
+        gpt.initialise(generator);
+        gpt
+    }
+
+    fn initialise(&self, generator: &mut Generator) {
+        let flat = 0.02;
+        let residual = flat / (2.0 * self.blocks.len() as f32).sqrt();
+        for (name, parameter) in self.named_parameters() {
+            let x = parameter.get();
+            if name.ends_with("bias") {
+                x.detach().zero_();
+            } else if name.ends_with("out_proj.weight") || name.ends_with("linear2.weight") {
+                init::normal_(&x, 0.0, residual, generator);
+            } else if x.shape().len() == 2 {
+                init::normal_(&x, 0.0, flat, generator);
+            }
+        }
+    }
+}
+
+impl Module for Gpt {
+    fn parts(&self) -> Parts<'_> {
+        Parts::new()
+            .module("tokens", &self.tokens)
+            .module("positions", &self.positions)
+            .module("dropout", &self.dropout)
+            .modules("blocks", &self.blocks)
+            .module("norm", &self.norm)
+            .module("head", &self.head)
+    }
+
+    /// x: tokens `(B, T)`, `i64` → `(B, T, vocab)`.
+    fn forward(&self, x: &Tensor) -> Tensor {
+        let [vocab, context] = [&self.tokens, &self.positions].map(|it| it.weight.get().shape()[0]);
+        let time = match (x.shape(), x.dtype()) {
+            (&[_, time], DType::I64) if time <= context => time,
+            _ => {
+                let message = format!(
+                    "the model takes tokens (batch, time), i64 below {vocab}, time at most {context}"
+                );
+                misuse("Gpt::forward", &[&x.brief()], message)
+            }
+        };
+        let places = self.positions.weight.get().narrow(0, 0, time);
+        let mut h = self.dropout.forward(&self.tokens.forward(x).add(&places));
+        for block in &self.blocks {
+            h = block.forward(&h);
+        }
+        self.head.forward(&self.norm.forward(&h))
+    }
+}

@@ -60,6 +60,16 @@ pub enum Error {
         /// What was asked, what is wrong and where.
         message: String,
     },
+    /// The norm of the gradients is infinite or NaN. Nothing was changed.
+    NonFinite {
+        /// The norm: `inf` or `NaN`.
+        norm: String,
+    },
+    /// What was saved does not fit what it is loaded into. Nothing was changed.
+    Mismatch {
+        /// What is wrong and where.
+        message: String,
+    },
 }
 
 impl fmt::Display for Error {
@@ -81,6 +91,12 @@ impl fmt::Display for Error {
                 )
             }
             Error::Device { device, message } => write!(f, "{device}: {message}"),
+            Error::NonFinite { norm } => write!(
+                f,
+                "the norm of the gradients is {norm}, and clipping would make all of them 0 or \
+                 NaN; skip this step, or look for the first operation whose result is not finite"
+            ),
+            Error::Mismatch { message } => f.write_str(message),
         }
     }
 }

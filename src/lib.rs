@@ -16,6 +16,7 @@ mod layout;
 pub mod memory;
 pub mod nn;
 mod ops;
+pub mod optim;
 pub mod rng;
 mod shape;
 mod storage;

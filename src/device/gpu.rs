@@ -1,7 +1,9 @@
 //! The backend of devices that run kernels. There are none yet: such a device holds numbers and
 //! moves them, and every kernel that is asked for is refused by name.
 
-use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::device::{
+    AdamwRule, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+};
 use crate::dtype::{DType, Scalar};
 use crate::error::misuse;
 use crate::storage::Storage;
@@ -110,5 +112,13 @@ impl Backend for Gpu {
 
     fn masked_fill_in_place(&self, x: View, _: View, _: Scalar) {
         no_kernel("masked_fill_", x)
+    }
+
+    fn adamw_step(&self, updates: &[Update<AdamwRule>]) {
+        no_kernel("adamw_step", updates[0].param)
+    }
+
+    fn sgd_step(&self, updates: &[Update<SgdRule>]) {
+        no_kernel("sgd_step", updates[0].param)
     }
 }

@@ -6,9 +6,11 @@ pub mod driver;
 mod gpu;
 mod kernels;
 pub mod sim;
+mod updates;
 
 pub use allocation::Allocation;
 pub use kernels::{Binary, Compare, Reduce, Scan, Unary};
+pub use updates::{AdamwRule, SgdRule, Update};
 
 use std::fmt;
 
@@ -149,4 +151,8 @@ pub trait Backend: Sync {
     fn copy_in_place(&self, op: &'static str, x: View, y: View);
     /// x = value where the mask holds, in place; both views have one shape.
     fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar);
+    /// One step of AdamW of each parameter, in place.
+    fn adamw_step(&self, updates: &[Update<AdamwRule>]);
+    /// One step of SGD of each parameter, in place.
+    fn sgd_step(&self, updates: &[Update<SgdRule>]);
 }

@@ -27,3 +27,4 @@ pub use norm::{LayerNorm, RmsNorm};
 pub use parameter::{Buffer, Parameter, Training};
 pub use sequential::Sequential;
 pub use transformer::TransformerBlock;
+pub(crate) use tree::zero_grad;

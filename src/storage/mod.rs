@@ -8,6 +8,7 @@
 mod guard;
 mod pending;
 
+pub(crate) use guard::{Reading, Writing};
 pub(crate) use pending::Pending;
 
 use std::fmt;

@@ -34,12 +34,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", LAYERS_OF_A_MODEL),
+    ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
+    ("data", &["tensor", "rng", "error"]),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[
     "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
     "autograd", "ops",
-    ("data", &["tensor", "rng", "error"]),
 ];
 const NOTHING: &[&str] = &[];
 /// All that a tensor is made of, and the graph that it belongs to; no operation.

@@ -13,6 +13,7 @@ mod lanes;
 mod matmul;
 #[expect(unsafe_code, reason = "a vector is filled in place")]
 mod norm;
+mod optimizer;
 #[expect(unsafe_code, reason = "a vector is filled in place, in wide instructions")]
 mod parallel;
 mod reduce;
@@ -23,7 +24,9 @@ mod turn;
 #[expect(unsafe_code, reason = "what a loop has filled is read from uninitialised room")]
 mod walk;
 
-use crate::device::{Backend, Binary, Compare, Reduce, Scan, Unary, View};
+use crate::device::{
+    AdamwRule, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+};
 use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
 use crate::storage::Storage;
 use walk::Operand;
@@ -125,6 +128,14 @@ impl Backend for Cpu {
 
     fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar) {
         in_place::masked_fill(x, mask, value)
+    }
+
+    fn adamw_step(&self, updates: &[Update<AdamwRule>]) {
+        optimizer::adamw(updates)
+    }
+
+    fn sgd_step(&self, updates: &[Update<SgdRule>]) {
+        optimizer::sgd(updates)
     }
 }
 

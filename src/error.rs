@@ -2,8 +2,8 @@
 //!
 //! An operation that is given shapes, dtypes or devices that do not fit panics with a [`Misuse`] as
 //! its payload, so that a grader can read the parts and a person can read the sentence: the program
-//! is wrong. What a right program can meet, a device that is full or broken, is an [`Error`].
-//! Inside an operation it unwinds too, and [`catch`] turns it, and nothing else, into a value.
+//! is wrong. What a right program can meet, such as a device that is full, is an [`Error`]. Inside
+//! an operation it unwinds too, and [`catch`] turns it, and nothing else, into a value.
 
 use std::cell::Cell;
 use std::fmt;
@@ -39,7 +39,7 @@ pub(crate) fn misuse(op: &'static str, operands: &[&dyn fmt::Display], message: 
     panic::panic_any(Misuse { op, operands, message, at })
 }
 
-/// What a device reports; no fault of the program's.
+/// What a device reports, or what the data turn out to be; no fault of the program's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The device has too little memory left. Nothing was allocated, and all else stays usable.

@@ -1,4 +1,7 @@
 //! The arithmetic that kernels do on elements.
+//!
+//! What stands in an innermost loop is marked `inline(always)`: an incremental build, as `cargo
+//! test` makes, would else call it as a function for each element.
 
 use crate::dtype::Element;
 
@@ -11,14 +14,17 @@ pub trait Arithmetic: Element<Compute = Self> {
     /// a · b
     fn mul(self, b: Self) -> Self;
     /// Whether this is NaN.
+    #[inline(always)]
     fn is_nan(self) -> bool {
         self.partial_cmp(&self).is_none()
     }
     /// The larger one; NaN if one is NaN.
+    #[inline(always)]
     fn larger(self, b: Self) -> Self {
         if self > b || self.is_nan() { self } else { b }
     }
     /// The smaller one; NaN if one is NaN.
+    #[inline(always)]
     fn smaller(self, b: Self) -> Self {
         if self < b || self.is_nan() { self } else { b }
     }
@@ -58,28 +64,34 @@ pub trait Bits: Element {
 macro_rules! float_arithmetic {
     ($($T:ident),*) => {$(
         impl Arithmetic for $T {
+            #[inline(always)]
             fn add(self, b: $T) -> $T {
                 self + b
             }
 
+            #[inline(always)]
             fn sub(self, b: $T) -> $T {
                 self - b
             }
 
+            #[inline(always)]
             fn mul(self, b: $T) -> $T {
                 self * b
             }
         }
 
         impl Number for $T {
+            #[inline(always)]
             fn neg(self) -> $T {
                 -self
             }
 
+            #[inline(always)]
             fn abs(self) -> $T {
                 $T::abs(self)
             }
 
+            #[inline(always)]
             fn sign(self) -> $T {
                 f32::from(i8::from(self > 0.0) - i8::from(self < 0.0)).into()
             }
@@ -104,10 +116,12 @@ macro_rules! float_arithmetic {
                 }
             }
 
+            #[inline(always)]
             fn trunc_divide(self, b: $T) -> $T {
                 (self / b).trunc()
             }
 
+            #[inline(always)]
             fn remainder(self, b: $T) -> $T {
                 let rest = self % b;
                 if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
@@ -124,28 +138,34 @@ float_arithmetic!(f32, f64);
 macro_rules! integer_arithmetic {
     ($($T:ident, $sign:expr, $abs:expr;)*) => {$(
         impl Arithmetic for $T {
+            #[inline(always)]
             fn add(self, b: $T) -> $T {
                 self.wrapping_add(b)
             }
 
+            #[inline(always)]
             fn sub(self, b: $T) -> $T {
                 self.wrapping_sub(b)
             }
 
+            #[inline(always)]
             fn mul(self, b: $T) -> $T {
                 self.wrapping_mul(b)
             }
         }
 
         impl Number for $T {
+            #[inline(always)]
             fn neg(self) -> $T {
                 self.wrapping_neg()
             }
 
+            #[inline(always)]
             fn abs(self) -> $T {
                 $abs(self)
             }
 
+            #[inline(always)]
             fn sign(self) -> $T {
                 $sign(self)
             }
@@ -156,10 +176,12 @@ macro_rules! integer_arithmetic {
                 if uneven && (self < zero) != (b < zero) { quotient - 1 } else { quotient }
             }
 
+            #[inline(always)]
             fn trunc_divide(self, b: $T) -> $T {
                 self.wrapping_div(b)
             }
 
+            #[inline(always)]
             fn remainder(self, b: $T) -> $T {
                 let (rest, zero) = (self.wrapping_rem(b), $T::default());
                 if rest != 0 && (rest < zero) != (b < zero) { rest + b } else { rest }
@@ -198,18 +220,22 @@ integer_arithmetic! {
 macro_rules! bits {
     ($($T:ident),*) => {$(
         impl Bits for $T {
+            #[inline(always)]
             fn and(self, b: $T) -> $T {
                 self & b
             }
 
+            #[inline(always)]
             fn or(self, b: $T) -> $T {
                 self | b
             }
 
+            #[inline(always)]
             fn xor(self, b: $T) -> $T {
                 self ^ b
             }
 
+            #[inline(always)]
             fn not(self) -> $T {
                 !self
             }

@@ -80,14 +80,17 @@ macro_rules! computed_as_it_is {
                 Some(room)
             }
 
+            #[inline(always)]
             fn to_compute(self) -> $T {
                 self
             }
 
+            #[inline(always)]
             fn of_compute(x: $T) -> $T {
                 x
             }
 
+            #[inline(always)]
             fn to_scalar(self) -> Scalar {
                 Scalar::$Kind(self.into())
             }
@@ -140,14 +143,17 @@ macro_rules! half {
                 None
             }
 
+            #[inline(always)]
             fn to_compute(self) -> f32 {
                 self.to_f32()
             }
 
+            #[inline(always)]
             fn of_compute(x: f32) -> $T {
                 $T::from_f32(x)
             }
 
+            #[inline(always)]
             fn to_scalar(self) -> Scalar {
                 Scalar::Float(self.to_f64())
             }

@@ -9,6 +9,8 @@ use crate::dtype::{Number, math};
 pub trait Float: Number {
     /// a / b by IEEE 754.
     fn div(self, b: Self) -> Self;
+    /// x · a + b, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
     /// eˣ
     fn exp(self) -> Self;
     /// 2ˣ
@@ -47,6 +49,11 @@ impl Float for f32 {
     #[inline(always)]
     fn div(self, b: f32) -> f32 {
         self / b
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: f32, b: f32) -> f32 {
+        f32::mul_add(self, a, b)
     }
 
     #[inline(always)]
@@ -134,6 +141,11 @@ impl Float for f64 {
     #[inline(always)]
     fn div(self, b: f64) -> f64 {
         self / b
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: f64, b: f64) -> f64 {
+        f64::mul_add(self, a, b)
     }
 
     #[inline(always)]

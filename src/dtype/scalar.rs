@@ -54,6 +54,7 @@ impl Scalar {
     }
 
     /// As an `f64`.
+    #[inline(always)]
     pub fn to_f64(self) -> f64 {
         match self {
             Scalar::Float(x) => x,

@@ -4,6 +4,7 @@ use crate::error::misuse;
 use crate::nn::Parameter;
 
 /// Some parameters and what is special about them: often the biases and the norms do not decay.
+/// All else, such as the betas, is the optimizer's and the same for all groups.
 #[derive(Clone, Debug)]
 pub struct ParamGroup {
     /// The parameters. An optimizer that has them remembers something for each one, so they stay.

@@ -4,14 +4,21 @@
 //! One step of all parameters is one call of a kernel.
 
 mod adamw;
+mod clip;
 mod group;
+mod schedule;
 mod sgd;
 mod slot;
 mod slots;
 mod state;
 
 pub use adamw::AdamW;
+pub(crate) use clip::norm;
+pub use clip::{clip_grad_norm_, clip_grad_value_};
 pub use group::ParamGroup;
+pub use schedule::{
+    CosineAnnealingLr, LambdaLr, LinearLr, LrScheduler, Schedule, SchedulerState, SequentialLr,
+};
 pub use sgd::Sgd;
 pub use state::{OptimizerState, ParamState};
 

@@ -29,6 +29,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// Of a parameter that was not stepped yet.
     pub fn new(parameter: Parameter) -> Slot {
         Slot { parameter, step: 0, state: Vec::new(), master: None, left: None }
     }

@@ -46,6 +46,7 @@ struct Ready<R> {
 }
 
 impl Slots {
+    /// For the optimizer `op`, if the groups are such as it can work on.
     #[track_caller]
     pub fn new(op: &'static str, groups: Vec<ParamGroup>) -> Slots {
         check(op, &groups);
@@ -54,6 +55,7 @@ impl Slots {
         Slots { op, groups, slots, master_weights: true }
     }
 
+    /// Of every group.
     #[track_caller]
     pub fn set_weight_decay(&mut self, weight_decay: f64) {
         non_negative(self.op, "weight decay", weight_decay);
@@ -116,6 +118,7 @@ impl Slots {
         }
     }
 
+    /// As it is saved.
     pub fn state_dict(&self, names: Names) -> OptimizerState {
         OptimizerState {
             groups: self.groups.iter().map(|group| (group.lr, group.weight_decay)).collect(),
@@ -123,6 +126,7 @@ impl Slots {
         }
     }
 
+    /// Goes on from what was saved; nothing is changed if it does not fit.
     pub fn load_state_dict(&mut self, state: &OptimizerState, names: Names) -> Result<(), Error> {
         let op = self.op;
         let differs = |what: &str, saved: usize, own: usize| Error::Mismatch {

@@ -23,11 +23,17 @@ pub fn sgd(updates: &[Update<SgdRule>]) {
     }
 }
 
-/// What a rule does to one element: from the parameter, the gradient and the N numbers of its
-/// state to the new parameter and state. `C` is the type that is computed with.
+/// What a rule does to a block: from the parameters, the gradients and the N lists of state to the
+/// new parameters and state. `C` is the type that is computed with.
 trait Step<C, const N: usize>: Copy + Sync + Send {
-    fn apply(self, p: C, g: C, state: [C; N]) -> (C, [C; N]);
+    fn apply(self, p: &mut Block<C>, g: &Block<C>, state: &mut [Block<C>; N]);
 }
+
+/// Numbers that are brought together on the stack. There the compiler knows that no two lists
+/// overlap, which it must know to compute several numbers with one instruction.
+type Block<C> = [C; BLOCK];
+
+const BLOCK: usize = 64;
 
 /// A rule whose numbers are rounded to the type that is computed with, once for all elements.
 trait Rounded<const N: usize> {
@@ -72,17 +78,18 @@ impl Rounded<2> for AdamwRule {
 
 impl<C: Float> Step<C, 2> for Adamw<C> {
     #[inline(always)]
-    fn apply(self, p: C, g: C, [m, v]: [C; 2]) -> (C, [C; 2]) {
-        let g = g.mul(self.factor);
-        let p = p.mul(self.keep);
-        // From the nearer end, as PyTorch's lerp: the other one would be rounded more.
-        let m = match self.weight {
-            (weight, true) => m.add(weight.mul(g.sub(m))),
-            (_, false) => g.sub(g.sub(m).mul(self.beta1)),
-        };
-        let v = v.mul(self.beta2).add(self.square_weight.mul(g).mul(g));
-        let size = v.sqrt().div(self.root_correction).add(self.eps);
-        (p.add(self.step_size.mul(m).div(size)), [m, v])
+    fn apply(self, p: &mut Block<C>, g: &Block<C>, [m, v]: &mut [Block<C>; 2]) {
+        for i in 0..BLOCK {
+            let g = g[i].mul(self.factor);
+            // From the nearer end, as PyTorch's lerp: from the other one it is rounded more.
+            m[i] = match self.weight {
+                (weight, true) => weight.mul_add(g.sub(m[i]), m[i]),
+                (_, false) => m[i].sub(g).mul_add(self.beta1, g),
+            };
+            v[i] = self.square_weight.mul(g).mul_add(g, v[i].mul(self.beta2));
+            let size = v[i].sqrt().div(self.root_correction).add(self.eps);
+            p[i] = p[i].mul(self.keep).add(self.step_size.mul(m[i]).div(size));
+        }
     }
 }
 
@@ -130,24 +137,28 @@ impl<C: Float> Sgd<C> {
     fn slope(self, p: C, g: C) -> C {
         let g = g.mul(self.factor);
         // Not 0 · p: that is NaN where the parameter is infinite.
-        if self.decays { g.add(self.weight_decay.mul(p)) } else { g }
+        if self.decays { self.weight_decay.mul_add(p, g) } else { g }
     }
 }
 
 impl<C: Float> Step<C, 0> for Sgd<C> {
     #[inline(always)]
-    fn apply(self, p: C, g: C, _: [C; 0]) -> (C, [C; 0]) {
-        (p.add(self.lr.mul(self.slope(p, g))), [])
+    fn apply(self, p: &mut Block<C>, g: &Block<C>, _: &mut [Block<C>; 0]) {
+        for i in 0..BLOCK {
+            p[i] = self.lr.mul_add(self.slope(p[i], g[i]), p[i]);
+        }
     }
 }
 
 impl<C: Float> Step<C, 1> for Sgd<C> {
     #[inline(always)]
-    fn apply(self, p: C, g: C, [b]: [C; 1]) -> (C, [C; 1]) {
-        let g = self.slope(p, g);
-        let b = b.mul(self.momentum).add(self.share.mul(g));
-        let d = if self.nesterov { g.add(self.momentum.mul(b)) } else { b };
-        (p.add(self.lr.mul(d)), [b])
+    fn apply(self, p: &mut Block<C>, g: &Block<C>, [b]: &mut [Block<C>; 1]) {
+        for i in 0..BLOCK {
+            let g = self.slope(p[i], g[i]);
+            b[i] = self.share.mul_add(g, b[i].mul(self.momentum));
+            let d = if self.nesterov { self.momentum.mul_add(b[i], g) } else { b[i] };
+            p[i] = self.lr.mul_add(d, p[i]);
+        }
     }
 }
 
@@ -271,30 +282,43 @@ where
 
     #[inline(always)]
     fn run(self) {
-        let (Stretch { param, grad, master, state }, rule) = (self.stretch, self.rule);
-        // Cut to one length here, so that the loops need not look at each index.
-        let len = param.len();
-        let (grad, mut state) = (&grad[..len], state.map(|state| &mut state[..len]));
-        let mut step = |i: usize, p: P::Compute| {
-            let before = std::array::from_fn(|n| state[n][i].to_compute());
-            let (p, after) = rule.apply(p, grad[i].to_compute(), before);
-            for (state, after) in state.iter_mut().zip(after) {
-                state[i] = S::of_compute(after);
+        let (Stretch { param, grad, mut master, state }, rule) = (self.stretch, self.rule);
+        for start in (0..param.len()).step_by(BLOCK) {
+            let at = start..param.len().min(start + BLOCK);
+            let mut p = match &master {
+                Some(master) => brought(&master[at.clone()]),
+                None => brought(&param[at.clone()]),
+            };
+            let g = brought(&grad[at.clone()]);
+            let mut kept = [[P::Compute::default(); BLOCK]; N];
+            for n in 0..N {
+                kept[n] = brought(&state[n][at.clone()]);
             }
-            p
-        };
-        match master {
-            None => {
-                for (i, param) in param.iter_mut().enumerate() {
-                    *param = P::of_compute(step(i, param.to_compute()));
-                }
+            rule.apply(&mut p, &g, &mut kept);
+            if let Some(master) = &mut master {
+                deliver(&p, &mut master[at.clone()]);
             }
-            Some(master) => {
-                for (i, (param, master)) in param.iter_mut().zip(master).enumerate() {
-                    *master = step(i, *master);
-                    *param = P::of_compute(*master);
-                }
+            deliver(&p, &mut param[at.clone()]);
+            for n in 0..N {
+                deliver(&kept[n], &mut state[n][at.clone()]);
             }
         }
+    }
+}
+
+/// Some elements, at most a block. What is beyond them in the block is computed, but not delivered.
+#[inline(always)]
+fn brought<T: Element>(x: &[T]) -> Block<T::Compute> {
+    let mut block = [T::Compute::default(); BLOCK];
+    for i in 0..x.len().min(BLOCK) {
+        block[i] = x[i].to_compute();
+    }
+    block
+}
+
+#[inline(always)]
+fn deliver<T: Element>(block: &Block<T::Compute>, out: &mut [T]) {
+    for i in 0..out.len().min(BLOCK) {
+        out[i] = T::of_compute(block[i]);
     }
 }

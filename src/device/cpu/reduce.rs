@@ -41,12 +41,20 @@ fn floats<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Sto
 
 /// Σ |x|, √Σ x² or max |x|. No square of an `f32` is too large for an `f64`.
 fn norms<T: Element>(f: Reduce, x: Operand<T>, over: &[bool], to: DType) -> Storage {
-    let widen = |x: T| {
-        let x = x.to_scalar().to_f64();
+    let widen = move |x: T| {
+        let x = x.to_compute().to_scalar().to_f64();
         if f == Reduce::Norm2 { x * x } else { x.abs() }
     };
-    let join = if f == Reduce::NormInf { f64::larger } else { f64::add };
-    let row = |row: &[T]| row.iter().fold(0.0, |a, &x| join(a, widen(x)));
+    let inf = f == Reduce::NormInf;
+    let join = move |a: f64, b: f64| if inf { a.larger(b) } else { a.add(b) };
+    let row = |row: &[T]| {
+        if row.len() <= CHUNK {
+            return vectorized(JoinRow(row, join, widen));
+        }
+        let chunks: Vec<&[T]> = row.chunks(CHUNK).collect();
+        let parts = collect(chunks.len(), CHUNK, |i| vectorized(JoinRow(chunks[i], join, widen)));
+        parts.into_iter().fold(0.0, join)
+    };
     let mut sums = fold(x, over, 0.0, join, widen, row);
     if f == Reduce::Norm2 {
         sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
@@ -172,6 +180,27 @@ fn folded<C: Arithmetic>(lanes: [C; LANES]) -> [C; LANES / 4] {
         }
     }
     sum
+}
+
+/// All of a row joined, in lanes side by side: an addition need not wait for the one before.
+struct JoinRow<'a, T, J, W>(&'a [T], J, W);
+
+impl<T: Element, J: Fn(f64, f64) -> f64, W: Fn(T) -> f64> Loop for JoinRow<'_, T, J, W> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let JoinRow(row, join, widen) = self;
+        let mut lanes = [0.0; LANES];
+        let (whole, rest) = row.as_chunks::<LANES>();
+        for part in whole {
+            for (lane, &x) in lanes.iter_mut().zip(part) {
+                *lane = join(*lane, widen(x));
+            }
+        }
+        let rest = rest.iter().map(|&x| widen(x)).fold(0.0, &join);
+        lanes.into_iter().fold(rest, join)
+    }
 }
 
 /// The sum of a row, in running sums over blocks of 1,024 elements, the blocks added in `f64`.

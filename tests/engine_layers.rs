@@ -190,6 +190,44 @@ fn what_layers_save() {
     assert_eq!(Graph::of(&y).activation_bytes(), 4 * 8 * 16, "one byte an element");
 }
 
+/// A linear layer keeps its input if the weight needs it and the weight if the input does: not its
+/// result, which can therefore be changed in place.
+#[test]
+fn what_a_linear_layer_saves() {
+    let mut rng = Generator::new(8);
+    let mut rand = |shape: &[usize]| Tensor::rand(shape, &mut rng);
+    let (x, w, b) = (rand(&[2, 3, 4]), rand(&[5, 4]), rand(&[5]));
+    let saved = |y: &Tensor| Graph::of(y).saved_bytes();
+    assert_eq!(saved(&x.linear(&w, Some(&b.clone().requires_grad_(true)))), 0);
+    let (w, hidden) = (w.requires_grad_(true), x.mul_scalar(2));
+    assert_eq!(saved(&hidden.linear(&w, Some(&b))), 24 * 4);
+    let x = x.requires_grad_(true);
+    let y = x.linear(&w, Some(&b));
+    y.add_(&Tensor::ones(&[5]), 0.5);
+    y.mul_(&y.detach().copy());
+    y.sum().backward();
+    let z = x.matmul(&w.transpose(0, 1)).add(&b).add_scalar(0.5);
+    assert!(close_enough(&y, &z.square()));
+    let want = z.matmul(&w);
+    assert!(close_enough(&x.grad().expect("a gradient"), &want));
+}
+
+fn close_enough(got: &Tensor, want: &Tensor) -> bool {
+    got.detach().sub(&want.detach()).norm(f64::INFINITY).item() < 1e-5
+}
+
+#[test]
+fn a_linear_layer_in_every_type() {
+    for dtype in
+        [DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8]
+    {
+        let x = Tensor::from_vec(vec![1i64, 2, 3, 4], &[2, 2]).to(dtype);
+        let b = Tensor::from_vec(vec![5i64, 7], &[2]).to(dtype);
+        let y = x.linear(&x, Some(&b));
+        assert_eq!((y.dtype(), y.to(DType::I64).to_vec()), (dtype, vec![10i64, 18, 16, 32]));
+    }
+}
+
 /// Each call is refused on behalf of its operation, says why, and names a line of this file.
 #[track_caller]
 fn all_refused(calls: &[(&str, &str, &dyn Fn() -> Tensor)]) {
@@ -253,6 +291,12 @@ fn misuse_of_layers_and_losses_is_refused() {
     let weight = Tensor::ones(&[2]);
     let weighted = CrossEntropy { weight: Some(&weight), ..CrossEntropy::default() };
     all_refused(&[
+        ("linear", "two dimensions", &|| x().linear(&Tensor::ones(&[3]), None)),
+        ("linear", "must be 2", &|| x().linear(&square(), None)),
+        ("linear", "must be 3", &|| Tensor::scalar(1.0).linear(&x(), None)),
+        ("linear", "[2], one for each", &|| square().linear(&square(), Some(&square()))),
+        ("linear", "one type", &|| square().linear(&square().to(DType::F64), None)),
+        ("linear", "one type", &|| square().linear(&square(), Some(&ints()))),
         ("layer_norm", "last dimensions", &|| x().layer_norm(&[2], None, None, 1e-5)),
         ("layer_norm", "weight and bias", &|| x().layer_norm(&[3], Some(&weight), None, 1e-5)),
         ("rms_norm", "floating-point", &|| ints().rms_norm(&[2], None, 1e-5)),

@@ -1,7 +1,7 @@
 //! The random numbers: Philox against its authors' known answers, and what is made of its bits.
 
 use engine_room::Tensor;
-use engine_room::rng::{Generator, GeneratorState};
+use engine_room::rng::{self, Generator, GeneratorState};
 
 /// Philox 4x32-10 as the paper writes it, with all four counter words. The generator reaches only
 /// counters below 2^64, so the known answers check this, and this checks the generator.
@@ -143,6 +143,26 @@ fn permutation_is_one_and_every_one_comes() {
     (0..6000).for_each(|_| *counts.entry(generator.permutation(3)).or_insert(0) += 1);
     assert_eq!(counts.len(), 6);
     assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn each_thread_has_a_default_generator() {
+    let draw = || rng::with_default(|generator| generator.next_u32());
+    let own = || std::thread::spawn(move || (rng::get_state(), draw())).join().expect("no panic");
+    let (state, first) = own();
+    assert_eq!(state, GeneratorState { seed: 0, drawn: 0 });
+    rng::manual_seed(7);
+    let seventh: Vec<u32> = (0..6).map(|_| draw()).collect();
+    let mut explicit = Generator::new(7);
+    assert!(seventh.iter().all(|&drawn| drawn == explicit.next_u32()));
+    assert_eq!(rng::get_state(), explicit.state());
+    assert_eq!(own().1, first, "another thread's numbers depend on no other thread");
+    rng::manual_seed(9);
+    rng::set_state(explicit.state());
+    assert_eq!(draw(), explicit.next_u32());
+    let nested = || rng::with_default(|_| draw());
+    assert!(std::panic::catch_unwind(nested).is_err());
+    assert_eq!(draw(), explicit.next_u32(), "it stays usable");
 }
 
 #[test]

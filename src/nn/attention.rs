@@ -20,8 +20,8 @@ pub struct MultiHeadAttention {
 }
 
 impl MultiHeadAttention {
-    /// If `causal`, a token sees itself and those before it only. PyTorch's initialisation: Xavier's
-    /// for the first product, both biases 0.
+    /// If `causal`, a token sees itself and those before it only. PyTorch's initialisation:
+    /// Xavier's for the first product, both biases 0.
     ///
     /// # Panics
     /// If the width is not a multiple of the number of heads.
@@ -40,12 +40,9 @@ impl MultiHeadAttention {
         }
         let weight = Tensor::zeros(&[3 * width, width]);
         init::xavier_uniform_(&weight, generator);
-        let bias = || Some(Parameter::new(Tensor::zeros(&[width])));
-        let qkv = Linear {
-            weight: Parameter::new(weight),
-            bias: Some(Parameter::new(Tensor::zeros(&[3 * width]))),
-        };
-        let out_proj = Linear { bias: bias(), ..Linear::new(width, width, false, generator) };
+        let zeros = |size| Some(Parameter::new(Tensor::zeros(&[size])));
+        let qkv = Linear { weight: Parameter::new(weight), bias: zeros(3 * width) };
+        let out_proj = Linear { bias: zeros(width), ..Linear::new(width, width, false, generator) };
         MultiHeadAttention { qkv, out_proj, heads, causal }
     }
 }

@@ -42,7 +42,7 @@ impl Gpt {
     /// With GPT-2's initialisation: weights are normal with standard deviation 0.02, biases 0.
     ///
     /// Each block adds two terms to x. The weights that these come from are divided by √(2 ·
-    /// layers), so that their sum begins as large in a deep model as in a flat one.
+    /// layers), so that their sum begins as large in a deep model as in a shallow one.
     ///
     /// # Panics
     /// If the width is not a multiple of the number of heads, or dropout no probability.
@@ -71,8 +71,8 @@ impl Gpt {
     }
 
     fn initialise(&self, generator: &mut Generator) {
-        let flat = 0.02;
-        let residual = flat / (2.0 * self.blocks.len() as f32).sqrt();
+        let usual = 0.02;
+        let residual = usual / (2.0 * self.blocks.len() as f32).sqrt();
         for (name, parameter) in self.named_parameters() {
             let x = parameter.get();
             if name.ends_with("bias") {
@@ -80,7 +80,7 @@ impl Gpt {
             } else if name.ends_with("out_proj.weight") || name.ends_with("linear2.weight") {
                 init::normal_(&x, 0.0, residual, generator);
             } else if x.shape().len() == 2 {
-                init::normal_(&x, 0.0, flat, generator);
+                init::normal_(&x, 0.0, usual, generator);
             }
         }
     }
@@ -97,14 +97,15 @@ impl Module for Gpt {
             .module("head", &self.head)
     }
 
-    /// x: tokens `(B, T)`, `i64` → `(B, T, vocab)`.
+    /// x: tokens `(B, T)`, integers → `(B, T, vocab)`.
     fn forward(&self, x: &Tensor) -> Tensor {
         let [vocab, context] = [&self.tokens, &self.positions].map(|it| it.weight.get().shape()[0]);
         let time = match (x.shape(), x.dtype()) {
-            (&[_, time], DType::I64) if time <= context => time,
+            (&[_, time], DType::I64 | DType::I32) if time <= context => time,
             _ => {
                 let message = format!(
-                    "the model takes tokens (batch, time), i64 below {vocab}, time at most {context}"
+                    "the model takes tokens (batch, time): integers below {vocab}, time at most \
+                     {context}"
                 );
                 misuse("Gpt::forward", &[&x.brief()], message)
             }

@@ -2,6 +2,7 @@
 
 mod activation;
 mod attention;
+mod batch_norm;
 mod dropout;
 mod embedding;
 mod gpt;
@@ -12,11 +13,13 @@ mod module;
 mod norm;
 mod parameter;
 mod sequential;
+mod summary;
 mod transformer;
 mod tree;
 
 pub use activation::{Gelu, Relu, Silu, Tanh};
 pub use attention::MultiHeadAttention;
+pub use batch_norm::BatchNorm1d;
 pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use gpt::{Gpt, GptConfig};
@@ -26,5 +29,6 @@ pub use module::{Module, Parts};
 pub use norm::{LayerNorm, RmsNorm};
 pub use parameter::{Buffer, Parameter, Training};
 pub use sequential::Sequential;
+pub use summary::Summary;
 pub use transformer::TransformerBlock;
 pub(crate) use tree::zero_grad;

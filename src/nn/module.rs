@@ -5,9 +5,28 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::misuse;
 use crate::nn::parameter::{Buffer, Parameter, Training};
+use crate::nn::summary::Summary;
 use crate::nn::tree;
 
 /// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
+///
+/// ```
+/// /// x + scale · relu(linear(x)).
+/// struct Residual {
+///     linear: Linear,
+///     scale: Parameter,
+/// }
+///
+/// impl Module for Residual {
+///     fn parts(&self) -> Parts<'_> {
+///         Parts::new().module("linear", &self.linear).parameter("scale", &self.scale)
+///     }
+///
+///     fn forward(&self, x: &Tensor) -> Tensor {
+///         x.add(&self.linear.forward(x).relu().mul(&self.scale.get()))
+///     }
+/// }
+/// ```
 pub trait Module: Send + Sync {
     /// The parts in the order in which their names are listed and saved.
     fn parts(&self) -> Parts<'_>;
@@ -66,8 +85,8 @@ pub trait Module: Send + Sync {
         tree::is_training(self.parts())
     }
 
-    /// Moves every parameter and buffer to a device. Gradients stay behind: call it before training.
-    /// What is there already stays as it is.
+    /// Moves every parameter and buffer to a device; what is there already stays as it is.
+    /// Gradients stay behind: call it before training.
     fn to_device(&self, device: Device) {
         let elsewhere = |x: &Tensor| x.device() != device;
         tree::convert(self.parts(), &elsewhere, device.into());
@@ -93,6 +112,11 @@ pub trait Module: Send + Sync {
         for parameter in self.parameters() {
             tree::zero_grad(&parameter.get(), set_to_none);
         }
+    }
+
+    /// The module tree as a table, for people.
+    fn summary(&self) -> Summary {
+        Summary::of(self.type_name(), self.parts())
     }
 
     /// Calls `visit` with the name of every module in this one and the module, children before

@@ -1,6 +1,7 @@
 //! Layer normalisation and RMSNorm.
 
 use crate::Tensor;
+use crate::dtype::DType;
 use crate::error::misuse;
 use crate::nn::{Module, Parameter, Parts};
 
@@ -40,9 +41,10 @@ impl Module for LayerNorm {
 pub struct RmsNorm {
     /// Of the last dimensions; 1 at first.
     pub weight: Parameter,
-    /// ε, which is added to the mean square: at first the distance from 1 to the next `f32`,
-    /// 1.19e-7, as in PyTorch.
-    pub eps: f64,
+    /// ε, which is added to the mean square. `None`, as it is at first, stands for the distance
+    /// from 1 to the next number of the type that x is computed in, as in PyTorch: 1.19e-7, and
+    /// 2.2e-16 for `f64`.
+    pub eps: Option<f64>,
 }
 
 impl RmsNorm {
@@ -50,7 +52,7 @@ impl RmsNorm {
     #[track_caller]
     pub fn new(normalized_shape: &[usize]) -> RmsNorm {
         let weight = Parameter::new(Tensor::ones(normalized_shape));
-        RmsNorm { weight, eps: f32::EPSILON.into() }
+        RmsNorm { weight, eps: None }
     }
 }
 
@@ -63,7 +65,8 @@ impl Module for RmsNorm {
     fn forward(&self, x: &Tensor) -> Tensor {
         let weight = self.weight.get();
         expect_rows("RmsNorm::forward", x, weight.shape());
-        x.rms_norm(weight.shape(), Some(&weight), self.eps)
+        let smallest = if x.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
+        x.rms_norm(weight.shape(), Some(&weight), self.eps.unwrap_or(smallest))
     }
 }
 

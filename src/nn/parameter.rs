@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Tensor;
 use crate::error::misuse;
+use crate::memory::Role;
 
 /// A tensor that training changes. A clone is another handle on the same parameter, so a layer that
 /// shares its weight with another one holds a clone of it, and so does the optimizer.
@@ -42,6 +43,8 @@ impl Parameter {
             misuse("set", &[&old.brief(), &values.brief()], message);
         }
         let values = values.detach().requires_grad_(old.requires_grad());
+        // Also of one that is frozen, and so asks for no gradient.
+        values.storage().set_role(Role::Parameter);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = values;
     }
 

@@ -20,7 +20,8 @@ pub struct TransformerBlock {
 
 impl TransformerBlock {
     /// `dropout` is the probability with which a number of either term that is added to x becomes
-    /// 0 in training. If `causal`, a token sees itself and those before it only.
+    /// 0 in training; the weights of the attention are not dropped. If `causal`, a token sees
+    /// itself and those before it only.
     ///
     /// # Panics
     /// As [`MultiHeadAttention::new`] and [`Dropout::new`].

@@ -16,7 +16,7 @@ fn leaves<'a>(parts: Parts<'a>, prefix: &str, visit: &mut dyn FnMut(String, Part
     }
 }
 
-pub fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
+pub(super) fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
     let mut found: Vec<(String, Parameter)> = Vec::new();
     leaves(parts, "", &mut |name, part| {
         if let Part::Parameter(parameter) = part
@@ -28,7 +28,7 @@ pub fn named_parameters(parts: Parts) -> Vec<(String, Parameter)> {
     found
 }
 
-pub fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
+pub(super) fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
     let mut found: Vec<(String, &Buffer)> = Vec::new();
     leaves(parts, "", &mut |name, part| {
         if let Part::Buffer(buffer) = part
@@ -40,7 +40,7 @@ pub fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
     found
 }
 
-pub fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
+pub(super) fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
     let mut found = Vec::new();
     leaves(parts, "", &mut |name, part| match part {
         Part::Parameter(parameter) => found.push((name, parameter.get().detach())),
@@ -50,7 +50,7 @@ pub fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
     found
 }
 
-pub fn train(parts: Parts, on: bool) {
+pub(super) fn train(parts: Parts, on: bool) {
     leaves(parts, "", &mut |_, part| {
         if let Part::Training(training) = part {
             training.set(on);
@@ -58,7 +58,7 @@ pub fn train(parts: Parts, on: bool) {
     });
 }
 
-pub fn is_training(parts: Parts) -> bool {
+pub(super) fn is_training(parts: Parts) -> bool {
     let mut any = false;
     leaves(parts, "", &mut |_, part| {
         any |= matches!(part, Part::Training(training) if training.is_on());
@@ -67,7 +67,7 @@ pub fn is_training(parts: Parts) -> bool {
 }
 
 /// Exchanges every tensor that is `due` for a converted one. A shared one is due once only.
-pub fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
+pub(super) fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
     leaves(parts, "", &mut |_, part| match part {
         Part::Parameter(parameter) if due(&parameter.get()) => {
             parameter.set(parameter.get().detach().to(target));
@@ -80,7 +80,7 @@ pub fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
 }
 
 /// Drops a gradient, or fills it with zeros if there is one.
-pub fn zero_grad(x: &Tensor, set_to_none: bool) {
+pub(super) fn zero_grad(x: &Tensor, set_to_none: bool) {
     if set_to_none {
         return x.zero_grad();
     }
@@ -89,7 +89,7 @@ pub fn zero_grad(x: &Tensor, set_to_none: bool) {
     }
 }
 
-pub fn apply(parts: Parts, visit: &mut dyn FnMut(&str, &dyn Module)) {
+pub(super) fn apply(parts: Parts, visit: &mut dyn FnMut(&str, &dyn Module)) {
     below(parts, "", visit);
 }
 

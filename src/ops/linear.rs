@@ -3,6 +3,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
+use crate::layout::Layout;
 use crate::ops::matmul::product;
 use crate::ops::{expect_one_device, refuse};
 
@@ -62,7 +63,7 @@ impl<const N: usize> Op<N> for Linear {
             let bias = bias.expand(y.shape());
             y.device().backend().add_in_place(y.view_of(), bias.view_of(), 1.into());
         }
-        y.reshape(&with_last(x, weight.shape()[0]))
+        y.with_layout(Layout::contiguous(&with_last(x, weight.shape()[0])))
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; N] {

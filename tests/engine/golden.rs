@@ -186,7 +186,7 @@ fn gradient_faults(case: &Value, inputs: &[Tensor]) -> Vec<String> {
 }
 
 /// What is wrong with `got`, if anything. A case may have a tolerance of its own.
-fn compare(what: &str, got: &Tensor, case: &Value, want: &Value) -> Option<String> {
+pub fn compare(what: &str, got: &Tensor, case: &Value, want: &Value) -> Option<String> {
     let (shape, dtype) = (sizes(&want["shape"]), dtype(want["dtype"].as_str().expect("a name")));
     if got.shape() != shape || got.dtype() != dtype {
         return Some(format!("{what}: {} instead of {dtype} {shape:?}", got.brief()));

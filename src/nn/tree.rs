@@ -80,7 +80,7 @@ pub(super) fn convert(parts: Parts, due: &dyn Fn(&Tensor) -> bool, target: To) {
 }
 
 /// Drops a gradient, or fills it with zeros if there is one.
-pub(super) fn zero_grad(x: &Tensor, set_to_none: bool) {
+pub(crate) fn zero_grad(x: &Tensor, set_to_none: bool) {
     if set_to_none {
         return x.zero_grad();
     }

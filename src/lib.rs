@@ -8,6 +8,7 @@
 
 pub mod amp;
 pub mod autograd;
+pub mod data;
 mod device;
 mod display;
 mod dtype;

@@ -57,15 +57,13 @@ impl DeviceName {
             DeviceName::Cuda => "cuda",
         }
     }
-}
 
-impl LabArgs {
-    /// The device that was asked for.
+    /// The device of that name.
     ///
     /// # Errors
     /// If this version of the engine does not have it.
-    pub fn device(&self) -> Result<Device, String> {
-        match self.device {
+    pub fn device(self) -> Result<Device, String> {
+        match self {
             DeviceName::Cpu => Ok(Device::Cpu),
             other => Err(format!(
                 "--device {} was asked for, and today the engine has the CPU only. Leave the \
@@ -74,6 +72,16 @@ impl LabArgs {
                 other.name()
             )),
         }
+    }
+}
+
+impl LabArgs {
+    /// The device that was asked for.
+    ///
+    /// # Errors
+    /// As [`DeviceName::device`].
+    pub fn device(&self) -> Result<Device, String> {
+        self.device.device()
     }
 }
 

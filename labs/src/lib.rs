@@ -10,6 +10,7 @@ mod data;
 pub mod diagram;
 pub mod handout;
 pub mod machine;
+pub mod metrics;
 mod output;
 mod plot;
 mod progress;

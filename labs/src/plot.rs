@@ -78,6 +78,23 @@ impl Plot {
         Ok(text.replace("\"#000000\"", "\"currentColor\""))
     }
 
+    /// Figures one below the other, as one.
+    ///
+    /// # Errors
+    /// As [`Plot::svg`].
+    pub fn stacked(plots: &[Plot]) -> Result<String, String> {
+        let (width, height) = (SIZE.0, SIZE.1 * plots.len() as u32);
+        let mut text = format!(
+            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             xmlns=\"http://www.w3.org/2000/svg\">\n"
+        );
+        for (i, plot) in plots.iter().enumerate() {
+            let place = format!("<svg y=\"{}\" ", SIZE.1 * i as u32);
+            text += &plot.svg()?.replacen("<svg ", &place, 1);
+        }
+        Ok(text + "</svg>\n")
+    }
+
     fn draw_lines(&self, area: &Area) -> Result<(), String> {
         let shown = self.shown()?;
         let (head, body) = area.split_vertically(56);
@@ -230,6 +247,21 @@ mod tests {
         }
         assert!(!svg.contains("#000000") && !svg.contains("NaN"));
         assert_eq!(svg, plot.svg().unwrap());
+    }
+
+    #[test]
+    fn stacked_figures_stand_one_below_the_other() {
+        let plot = |title| {
+            let mut plot = Plot::lines(title, ("epoch", ""), ("loss", ""));
+            plot.series("training", [(1.0, 2.0), (2.0, 1.0)]);
+            plot
+        };
+        let svg = Plot::stacked(&[plot("Upper"), plot("Lower")]).unwrap();
+        let lower = svg.find("<svg y=\"420\" ").expect("the second one starts below the first");
+        assert!(svg[..lower].contains("Upper") && svg[lower..].contains("Lower"));
+        assert_eq!((svg.matches("<svg ").count(), svg.matches("</svg>").count()), (3, 3));
+        let empty = [plot("Upper"), Plot::lines("Empty", ("x", ""), ("y", ""))];
+        assert!(Plot::stacked(&empty).unwrap_err().contains("'Empty'"));
     }
 
     #[test]

@@ -12,12 +12,16 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar of so many steps.
+    /// A lab's bar of so many steps.
     pub fn new(args: &LabArgs, label: &'static str, steps: u64) -> Progress {
-        let target = if args.json {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(10)
+        Progress::shown(!args.json, label, steps)
+    }
+
+    /// A bar of so many steps, hidden unless it is to be shown and there is a terminal to show it.
+    pub fn shown(show: bool, label: &'static str, steps: u64) -> Progress {
+        let target = match show {
+            true => ProgressDrawTarget::stderr_with_hz(10),
+            false => ProgressDrawTarget::hidden(),
         };
         let template = "{prefix} [{bar:30}] {pos}/{len} {elapsed} {msg}";
         let style = ProgressStyle::with_template(template).expect("a template we wrote");

@@ -36,6 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("nn", LAYERS_OF_A_MODEL),
     ("amp", &["dtype", "error", "tensor", "autograd", "nn", "optim"]),
     ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
+    ("data", &["tensor", "rng", "error"]),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[

@@ -6,6 +6,7 @@
 //!
 //! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 
+pub mod amp;
 pub mod autograd;
 mod device;
 mod display;

@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", VALUES),
+    ("amp", &["dtype", "error", "autograd", "ops"]),
 ];
 const NOTHING: &[&str] = &[];
 /// All that a tensor is made of, and the graph that it belongs to; no operation.

@@ -1,7 +1,7 @@
 //! Autograd: records what was computed, and walks the record backwards for gradients.
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
-//! `backward.rs` the walk, `mode.rs` the switches that stop the recording, `in_place.rs` what
+//! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what
 //! a change in place does to the graph, `graph.rs` a picture of what is recorded and what it holds
 //! in memory, `gradcheck.rs` the judge. No file here names an
 //! operation.
@@ -21,6 +21,7 @@ pub use gradcheck::{GradcheckError, gradcheck};
 pub use graph::{Graph, GraphNode, SavedTensor};
 pub use in_place::apply_in_place;
 pub(crate) use in_place::{add_at, node_of_view};
-pub use mode::{inference_mode, is_grad_enabled, is_inference_mode, no_grad};
+pub(crate) use mode::{AutocastGuard, set_autocast};
+pub use mode::{autocast_dtype, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
 pub use node::Node;
 pub use op::{Op, apply};

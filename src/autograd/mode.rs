@@ -1,6 +1,9 @@
-//! The switches that stop the recording, for the current thread.
+//! The switches of the current thread: whether operations are recorded, and what autocast converts
+//! their operands to.
 
 use std::cell::Cell;
+
+use crate::dtype::DType;
 
 /// Whether operations are recorded, and if not, whether they ever could be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,6 +15,7 @@ enum Mode {
 
 thread_local! {
     static MODE: Cell<Mode> = const { Cell::new(Mode::Record) };
+    static AUTOCAST: Cell<Option<DType>> = const { Cell::new(None) };
 }
 
 /// Whether operations are recorded on this thread.
@@ -51,4 +55,25 @@ impl Drop for Restore {
 fn with_mode<T>(mode: Mode, f: impl FnOnce() -> T) -> T {
     let _restore = Restore(MODE.replace(mode));
     f()
+}
+
+/// The type that autocast lowers products to on this thread; `None` where it is off, and inside an
+/// operation: what its passes call gets the tensors that they hand over.
+pub fn autocast_dtype() -> Option<DType> {
+    AUTOCAST.get()
+}
+
+/// Switches autocast on or off until the guard is dropped.
+#[must_use]
+pub(crate) fn set_autocast(dtype: Option<DType>) -> AutocastGuard {
+    AutocastGuard(AUTOCAST.replace(dtype))
+}
+
+/// Sets autocast back to what it was, even if the code in between panics.
+pub(crate) struct AutocastGuard(Option<DType>);
+
+impl Drop for AutocastGuard {
+    fn drop(&mut self) {
+        AUTOCAST.set(self.0);
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Tensor;
 use crate::autograd::ctx::Ctx;
-use crate::autograd::mode::{is_grad_enabled, no_grad};
+use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
 use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
@@ -118,6 +118,7 @@ impl Node {
                            call backward_retain_graph the first time if you need a second";
             misuse(self.name, &[&dy.brief()], message.to_string())
         };
+        let _off = set_autocast(None);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {

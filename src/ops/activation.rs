@@ -9,6 +9,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
 use crate::device::{Binary, Unary};
 use crate::dtype::Scalar;
+use crate::ops::autocast::casting;
 use crate::ops::binary::binary;
 use crate::ops::unary::{expect_number, unary};
 use crate::ops::{expect_floating, floating};
@@ -67,6 +68,9 @@ impl Tensor {
     /// If x is not floating-point.
     #[track_caller]
     pub fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Tensor {
+        if let Some(cast) = casting("softplus", &[self]) {
+            return cast.of(self).softplus(beta, threshold);
+        }
         expect_floating("softplus", &[self]);
         let (beta, threshold) = (beta.into().to_f64(), threshold.into().to_f64());
         apply(Softplus { beta, threshold }, [self])

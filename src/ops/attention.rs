@@ -7,6 +7,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
 use crate::device::Attended;
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::{expect_floating, expect_one_device, refuse};
 use crate::shape::broadcast;
 
@@ -36,6 +37,11 @@ impl Tensor {
         value: &Tensor,
         options: Attention,
     ) -> Tensor {
+        if let Some(cast) = casting("scaled_dot_product_attention", &[self, key, value]) {
+            let (key, value, mask) = (cast.of(key), cast.of(value), cast.of_some(options.mask));
+            let options = Attention { mask: mask.as_ref(), ..options };
+            return cast.of(self).scaled_dot_product_attention(&key, &value, options);
+        }
         let (query, scores) = (self, check(self, key, value, options));
         let (batch, _) = scores.split_at(scores.len() - 2);
         let expanded = |x: &Tensor| {

@@ -3,6 +3,7 @@
 
 use crate::Tensor;
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::loss::Reduction;
 use crate::ops::{expect_floating, expect_one_device, refuse};
 
@@ -52,6 +53,11 @@ impl Tensor {
     /// one number for each class, or the smoothing is not from 0 to 1.
     #[track_caller]
     pub fn cross_entropy_with(&self, targets: &Tensor, options: CrossEntropy) -> Tensor {
+        if let Some(cast) = casting("cross_entropy", &[self]) {
+            let weight = cast.of_some(options.weight);
+            let options = CrossEntropy { weight: weight.as_ref(), ..options };
+            return cast.of(self).cross_entropy_with(&cast.of(targets), options);
+        }
         check("cross_entropy", self, targets, &options);
         let log_softmax = self.log_softmax(class_dim(self));
         if targets.dtype().is_floating_point() {
@@ -70,6 +76,11 @@ impl Tensor {
     /// As `cross_entropy_with`, and if the targets are no classes or a smoothing is asked for.
     #[track_caller]
     pub fn nll_loss(&self, targets: &Tensor, options: CrossEntropy) -> Tensor {
+        if let Some(cast) = casting("nll_loss", &[self]) {
+            let weight = cast.of_some(options.weight);
+            let options = CrossEntropy { weight: weight.as_ref(), ..options };
+            return cast.of(self).nll_loss(targets, options);
+        }
         check("nll_loss", self, targets, &options);
         if targets.dtype() != DType::I64 || options.label_smoothing != 0.0 {
             let message = "needs i64 targets and no smoothing; cross_entropy_with has both";

@@ -5,12 +5,16 @@ use std::f64::consts::LN_2;
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Unary;
+use crate::ops::autocast::casting;
 use crate::ops::floating;
 use crate::ops::unary::unary;
 
 impl Tensor {
     /// y = eˣ; in `f32`, infinity from x ≈ 88.7 on.
     pub fn exp(&self) -> Tensor {
+        if let Some(cast) = casting("exp", &[self]) {
+            return cast.of(self).exp();
+        }
         apply(Exp, [&floating(self)])
     }
 
@@ -21,21 +25,33 @@ impl Tensor {
 
     /// y = eˣ − 1, exact near 0, where eˣ rounds to 1 and loses x.
     pub fn expm1(&self) -> Tensor {
+        if let Some(cast) = casting("expm1", &[self]) {
+            return cast.of(self).expm1();
+        }
         apply(Expm1, [&floating(self)])
     }
 
     /// y = ln x; −∞ at 0, NaN below.
     pub fn log(&self) -> Tensor {
+        if let Some(cast) = casting("log", &[self]) {
+            return cast.of(self).log();
+        }
         apply(Log, [&floating(self)])
     }
 
     /// y = log₂ x; −∞ at 0, NaN below.
     pub fn log2(&self) -> Tensor {
+        if let Some(cast) = casting("log2", &[self]) {
+            return cast.of(self).log2();
+        }
         apply(Log2, [&floating(self)])
     }
 
     /// y = ln(1 + x), exact near 0, where 1 + x rounds to 1 and loses x; −∞ at −1, NaN below.
     pub fn log1p(&self) -> Tensor {
+        if let Some(cast) = casting("log1p", &[self]) {
+            return cast.of(self).log1p();
+        }
         apply(Log1p, [&floating(self)])
     }
 }

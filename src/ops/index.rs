@@ -3,6 +3,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::{expect_dim, expect_one_device, refuse};
 use crate::shape::Dims;
 
@@ -28,6 +29,9 @@ impl Tensor {
     /// As [`gather`](Tensor::gather), and if the index and `src` differ in shape.
     #[track_caller]
     pub fn scatter_add(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
+        if let Some(cast) = casting("scatter_add", &[self, src]) {
+            return cast.of(self).scatter_add(dim, index, &cast.of(src));
+        }
         expect_one_device("scatter_add", &[self, index, src]);
         let dim = expect_dim("scatter_add", self, dim);
         check_index("scatter_add", self, dim, index);

@@ -4,6 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
 use crate::layout::Layout;
+use crate::ops::autocast::casting;
 use crate::ops::matmul::product;
 use crate::ops::{expect_one_device, refuse};
 
@@ -15,6 +16,9 @@ impl Tensor {
     /// If the shapes do not fit, if the types differ, or if they are `bool`.
     #[track_caller]
     pub fn linear(&self, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
+        if let Some(cast) = casting("linear", &[self, weight, bias.unwrap_or(weight)]) {
+            return cast.of(self).linear(&cast.of(weight), cast.of_some(bias).as_ref());
+        }
         check(self, weight, bias);
         match bias {
             Some(bias) => apply(Linear, [self, weight, bias]),

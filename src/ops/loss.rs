@@ -2,6 +2,7 @@
 //! backward pass of their own.
 
 use crate::Tensor;
+use crate::ops::autocast::casting;
 use crate::ops::{expect_floating, refuse};
 
 /// What becomes of the losses of a batch.
@@ -34,6 +35,9 @@ impl Tensor {
     /// If the shapes differ, or one operand is not floating-point.
     #[track_caller]
     pub fn mse_loss(&self, targets: &Tensor, reduction: Reduction) -> Tensor {
+        if let Some(cast) = casting("mse_loss", &[self, targets]) {
+            return cast.of(self).mse_loss(&cast.of(targets), reduction);
+        }
         expect_alike("mse_loss", self, targets);
         let difference = self.sub(targets);
         reduction.of(&difference.mul(&difference))
@@ -45,6 +49,9 @@ impl Tensor {
     /// As [`mse_loss`](Tensor::mse_loss).
     #[track_caller]
     pub fn l1_loss(&self, targets: &Tensor, reduction: Reduction) -> Tensor {
+        if let Some(cast) = casting("l1_loss", &[self, targets]) {
+            return cast.of(self).l1_loss(&cast.of(targets), reduction);
+        }
         expect_alike("l1_loss", self, targets);
         reduction.of(&self.sub(targets).abs())
     }
@@ -56,6 +63,9 @@ impl Tensor {
     /// As [`mse_loss`](Tensor::mse_loss), and if delta is not positive.
     #[track_caller]
     pub fn huber_loss(&self, targets: &Tensor, delta: f64, reduction: Reduction) -> Tensor {
+        if let Some(cast) = casting("huber_loss", &[self, targets]) {
+            return cast.of(self).huber_loss(&cast.of(targets), delta, reduction);
+        }
         expect_alike("huber_loss", self, targets);
         if delta.is_nan() || delta <= 0.0 {
             refuse("huber_loss", &[self, targets], format!("delta = {delta} is not positive"));
@@ -70,6 +80,9 @@ impl Tensor {
     /// As [`mse_loss`](Tensor::mse_loss), and if beta is negative.
     #[track_caller]
     pub fn smooth_l1_loss(&self, targets: &Tensor, beta: f64, reduction: Reduction) -> Tensor {
+        if let Some(cast) = casting("smooth_l1_loss", &[self, targets]) {
+            return cast.of(self).smooth_l1_loss(&cast.of(targets), beta, reduction);
+        }
         expect_alike("smooth_l1_loss", self, targets);
         if beta.is_nan() || beta < 0.0 {
             refuse("smooth_l1_loss", &[self, targets], format!("beta = {beta} is negative"));
@@ -92,6 +105,13 @@ impl Tensor {
         pos_weight: Option<&Tensor>,
         reduction: Reduction,
     ) -> Tensor {
+        if let Some(cast) = casting("bce_with_logits", &[self, targets]) {
+            return cast.of(self).bce_with_logits(
+                &cast.of(targets),
+                cast.of_some(pos_weight).as_ref(),
+                reduction,
+            );
+        }
         expect_alike("bce_with_logits", self, targets);
         let (positive, negative) = (self.logsigmoid(), targets.neg().add_scalar(1).mul(self));
         let Some(weight) = pos_weight else { return reduction.of(&negative.sub(&positive)) };

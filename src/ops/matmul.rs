@@ -4,6 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::View;
 use crate::dtype::{DType, Scalar};
+use crate::ops::autocast::casting;
 use crate::ops::{expect_one_device, refuse};
 use crate::shape::broadcast;
 
@@ -17,6 +18,9 @@ impl Tensor {
     /// many as b's rows, or if the leading dimensions do not broadcast.
     #[track_caller]
     pub fn matmul(&self, other: &Tensor) -> Tensor {
+        if let Some(cast) = casting("matmul", &[self, other]) {
+            return cast.of(self).matmul(&cast.of(other));
+        }
         self.check_matmul(other);
         let (vector_left, vector_right) = (self.shape().len() == 1, other.shape().len() == 1);
         let a = if vector_left { self.unsqueeze(0) } else { self.clone() };
@@ -61,6 +65,9 @@ impl Tensor {
     /// If the operands have other ranks, or do not fit as in [`matmul`](Tensor::matmul).
     #[track_caller]
     pub fn dot(&self, other: &Tensor) -> Tensor {
+        if let Some(cast) = casting("dot", &[self, other]) {
+            return cast.of(self).dot(&cast.of(other));
+        }
         expect_ranks("dot", [self, other], [1, 1]);
         self.matmul(other)
     }
@@ -88,6 +95,9 @@ impl Tensor {
         beta: impl Into<Scalar>,
         alpha: impl Into<Scalar>,
     ) -> Tensor {
+        if let Some(cast) = casting("addmm", &[self, a, b]) {
+            return cast.of(self).addmm(&cast.of(a), &cast.of(b), beta, alpha);
+        }
         expect_ranks("addmm", [a, b], [2, 2]);
         let (beta, alpha) = (beta.into(), alpha.into());
         let product = a.matmul(b);

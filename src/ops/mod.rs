@@ -6,6 +6,7 @@
 
 mod activation;
 mod attention;
+mod autocast;
 mod binary;
 mod cast;
 mod choose;
@@ -41,6 +42,8 @@ mod view;
 mod window;
 
 pub use attention::Attention;
+pub(crate) use autocast::forget_casts;
+pub use autocast::{AUTOCAST_OPS, Policy};
 pub use cast::To;
 pub use cross_entropy::CrossEntropy;
 pub use loss::Reduction;

@@ -4,6 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Reduce;
+use crate::ops::autocast::casting;
 use crate::ops::reduce::Over;
 use crate::ops::{expect_floating, floating, refuse};
 
@@ -68,6 +69,9 @@ impl Tensor {
     /// For another p, if the elements are not floating-point, or if the maximum is of none.
     #[track_caller]
     pub fn norm_dims(&self, p: f64, dims: &[isize], keepdim: bool) -> Tensor {
+        if let Some(cast) = casting("norm", &[self]) {
+            return cast.of(self).norm_dims(p, dims, keepdim);
+        }
         expect_floating("norm", &[self]);
         let over = Over::new("norm", self, dims, keepdim);
         let f = match p {
@@ -86,6 +90,9 @@ impl Tensor {
     /// on the way; −∞ of none. Integers give `f32`.
     #[track_caller]
     pub fn logsumexp(&self, dims: &[isize], keepdim: bool) -> Tensor {
+        if let Some(cast) = casting("logsumexp", &[self]) {
+            return cast.of(self).logsumexp(dims, keepdim);
+        }
         apply(LogSumExp(Over::new("logsumexp", self, dims, keepdim)), [&floating(self)])
     }
 }

@@ -7,6 +7,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::{expect_floating, expect_one_device, refuse};
 
 impl Tensor {
@@ -24,6 +25,10 @@ impl Tensor {
         bias: Option<&Tensor>,
         eps: f64,
     ) -> Tensor {
+        if let Some(cast) = casting("layer_norm", &[self]) {
+            let (weight, bias) = (cast.of_some(weight), cast.of_some(bias));
+            return cast.of(self).layer_norm(normalized_shape, weight.as_ref(), bias.as_ref(), eps);
+        }
         check("layer_norm", self, normalized_shape, [weight, bias]);
         let op = LayerNorm { dims: normalized_shape.len(), eps, centred: true };
         match (weight, bias) {
@@ -46,6 +51,10 @@ impl Tensor {
         weight: Option<&Tensor>,
         eps: f64,
     ) -> Tensor {
+        if let Some(cast) = casting("rms_norm", &[self, weight.unwrap_or(self)]) {
+            let y = cast.of(self).rms_norm(normalized_shape, cast.of_some(weight).as_ref(), eps);
+            return y.to(self.dtype());
+        }
         check("rms_norm", self, normalized_shape, [weight, None]);
         let op = LayerNorm { dims: normalized_shape.len(), eps, centred: false };
         match weight {

@@ -4,6 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::{Binary, Unary};
 use crate::dtype::{DType, Scalar};
+use crate::ops::autocast::casting;
 use crate::ops::binary::{binary, broadcast_pair, refuse_bool};
 use crate::ops::unary::unary;
 use crate::ops::{expect_fits, floating, refuse, with_scalar};
@@ -16,11 +17,17 @@ impl Tensor {
 
     /// y = 1 / √x; infinite at 0, NaN below. Integers give `f32`.
     pub fn rsqrt(&self) -> Tensor {
+        if let Some(cast) = casting("rsqrt", &[self]) {
+            return cast.of(self).rsqrt();
+        }
         apply(Rsqrt, [&floating(self)])
     }
 
     /// y = 1 / x; infinite at 0. Integers give `f32`.
     pub fn reciprocal(&self) -> Tensor {
+        if let Some(cast) = casting("reciprocal", &[self]) {
+            return cast.of(self).reciprocal();
+        }
         apply(Reciprocal, [&floating(self)])
     }
 
@@ -37,6 +44,9 @@ impl Tensor {
     /// If both are `bool`.
     #[track_caller]
     pub fn pow(&self, exponent: &Tensor) -> Tensor {
+        if let Some(cast) = casting("pow", &[self, exponent]) {
+            return cast.of(self).pow(&cast.of(exponent));
+        }
         refuse_bool("pow", self, exponent);
         let (a, b) = broadcast_pair("pow", self, exponent);
         apply(Pow, [&a, &b])
@@ -50,6 +60,9 @@ impl Tensor {
     /// large for its type; or if x and the number are both `bool`.
     #[track_caller]
     pub fn pow_scalar(&self, exponent: impl Into<Scalar>) -> Tensor {
+        if let Some(cast) = casting("pow_scalar", &[self]) {
+            return cast.of(self).pow_scalar(exponent);
+        }
         let c = exponent.into();
         let x = with_scalar(self, c);
         if x.dtype() == DType::Bool {

@@ -4,6 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Reduce;
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::{expect_dim, expect_floating, refuse};
 use crate::shape::Dims;
 
@@ -22,6 +23,9 @@ impl Tensor {
     /// If a dimension does not exist or is named twice.
     #[track_caller]
     pub fn sum_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
+        if let Some(cast) = casting("sum", &[self]) {
+            return cast.of(self).sum_dims(dims, keepdim);
+        }
         let over = Over::new("sum", self, dims, keepdim);
         apply(Sum { over, from: self.dtype(), to: self.dtype().of_sum() }, [self])
     }
@@ -35,6 +39,9 @@ impl Tensor {
     /// The product over `dims`, which are read as in [`sum_dims`](Tensor::sum_dims).
     #[track_caller]
     pub fn prod_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
+        if let Some(cast) = casting("prod", &[self]) {
+            return cast.of(self).prod_dims(dims, keepdim);
+        }
         apply(Prod(Over::new("prod", self, dims, keepdim)), [self])
     }
 

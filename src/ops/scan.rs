@@ -4,18 +4,25 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::device::Scan;
 use crate::dtype::DType;
+use crate::ops::autocast::casting;
 use crate::ops::expect_dim;
 
 impl Tensor {
     /// The sum of the elements up to each one along `dim`. Integers and `bool` give `i64`.
     #[track_caller]
     pub fn cumsum(&self, dim: isize) -> Tensor {
+        if let Some(cast) = casting("cumsum", &[self]) {
+            return cast.of(self).cumsum(dim);
+        }
         apply(CumSum { dim: expect_dim("cumsum", self, dim) as isize }, [self])
     }
 
     /// The product of the elements up to each one along `dim`. Integers and `bool` give `i64`.
     #[track_caller]
     pub fn cumprod(&self, dim: isize) -> Tensor {
+        if let Some(cast) = casting("cumprod", &[self]) {
+            return cast.of(self).cumprod(dim);
+        }
         apply(CumProd { dim: expect_dim("cumprod", self, dim) as isize }, [self])
     }
 

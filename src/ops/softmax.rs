@@ -2,12 +2,16 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
+use crate::ops::autocast::casting;
 use crate::ops::{expect_dim, expect_floating};
 
 impl Tensor {
     /// Numbers that are positive and sum to 1 along `dim`: eˣ / Σ eˣ.
     #[track_caller]
     pub fn softmax(&self, dim: isize) -> Tensor {
+        if let Some(cast) = casting("softmax", &[self]) {
+            return cast.of(self).softmax(dim);
+        }
         expect_floating("softmax", &[self]);
         apply(Softmax { dim: expect_dim("softmax", self, dim) as isize }, [self])
     }
@@ -16,6 +20,9 @@ impl Tensor {
     /// for an `f32`.
     #[track_caller]
     pub fn log_softmax(&self, dim: isize) -> Tensor {
+        if let Some(cast) = casting("log_softmax", &[self]) {
+            return cast.of(self).log_softmax(dim);
+        }
         expect_floating("log_softmax", &[self]);
         apply(LogSoftmax { dim: expect_dim("log_softmax", self, dim) as isize }, [self])
     }

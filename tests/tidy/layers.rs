@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", LAYERS_OF_A_MODEL),
-    ("amp", &["dtype", "error", "tensor", "autograd", "nn", "optim"]),
+    ("amp", &["dtype", "error", "tensor", "autograd", "ops", "nn", "optim"]),
     ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
     ("data", &["tensor", "rng", "error"]),
 ];

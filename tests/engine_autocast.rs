@@ -59,7 +59,10 @@ fn same(a: &Tensor, b: &Tensor) -> bool {
 fn operands(row: &OpRow, types: &str, generator: &mut Generator) -> Vec<Tensor> {
     let mut types = types.split_whitespace().map(named);
     let converted = |x: Tensor| match x.dtype().is_floating_point() {
-        true => x.to(types.next().expect("a type for each")).detach().requires_grad_(true),
+        true => x
+            .to(types.next().unwrap_or_else(|| panic!("a type for each of {}", row.name)))
+            .detach()
+            .requires_grad_(true),
         false => x,
     };
     (row.sample)(generator).into_iter().map(converted).collect()

@@ -150,7 +150,8 @@ fn leading_to<'a>(targets: &[u64], roots: impl Iterator<Item = &'a Arc<Node>>) -
 
 /// A node's input is always older than the node. So when the newest of the nodes that wait is
 /// taken, all nodes that could still add to its gradient have been, and it is complete. `arrive`
-/// is given each node and its gradient, which nobody else holds if no operation kept it; only inputs that are `needed` are gone to.
+/// is given each node and its gradient, which nobody else holds if no operation kept it. Only
+/// inputs that are `needed` are gone to.
 fn walk(
     starts: Vec<(Arc<Node>, Tensor)>,
     keep: Keep,

@@ -61,8 +61,8 @@ fn expect_in_range(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
 }
 
 /// y = the slices of x that the index names. Shapes: x: `(B, T, C)`, index: `(K)` → `(K, T, C)`,
-/// or K in the place of the dimension. Gradient: dx = 0 with each slice of dy added where it came from.
-/// Saves the index.
+/// or K in the place of the dimension. Gradient: dx = 0 with each slice of dy added where it came
+/// from. Saves the index.
 struct IndexSelect {
     dim: usize,
     size: usize,

@@ -154,7 +154,7 @@ TABLE = {
     **{op: ([INTEGERS, INTEGERS], call) for op, call in BITS.items()},
     "bitwise_not": ([INTEGERS, INTEGERS], lambda a, b: a.bitwise_not()),
     **{op: ([X, [1, 4]], call) for op, call in CHANGED.items()},
-    "where": ([MASK, X], lambda m, a: torch.where(m, a, a)),
+    "where": ([MASK, X, X], torch.where),
     "masked_fill_tensor": ([MASK, X, []], lambda m, x, value: x.masked_fill(m, value)),
     "expand": ([[3, 1]], lambda x: x.expand(2, 3, 4)),
     "matmul": ([[2, 3], [3, 4]], torch.matmul),

@@ -28,10 +28,10 @@ static BUDGET: Rule = Rule {
 /// Where its files are, how they end, the budget in lines. A file counts in the first that fits.
 const BUDGETS: [(&[&str], &str, usize); 10] = [
     (&["src/device/sim/"], ".rs", 8_000),
-    (&["src/"], ".rs", 18_000),
+    (&["src/"], ".rs", 20_000),
     (&["tests/grading"], ".rs", 3_500),
     (&["tests/tidy"], ".rs", 2_500),
-    (&["tests/engine"], ".rs", 9_000),
+    (&["tests/engine"], ".rs", 11_000),
     (&["tests/", "book/preprocessor/tests/"], ".rs", 2_500),
     (&["labs/src/", "labs/course/"], ".rs", 4_500),
     (&["labs/lab-"], ".rs", LAB),

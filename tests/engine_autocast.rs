@@ -7,8 +7,6 @@
 mod close;
 #[path = "engine/refused.rs"]
 mod refused;
-#[path = "engine/typed.rs"]
-mod typed;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,9 +19,12 @@ use engine_room::rng::Generator;
 use engine_room::{Attention, DType, Device, OPS, OpRow, Tensor, no_grad};
 use refused::refused;
 use serde_json::Value;
-use typed::named;
 
 const HALVES: [DType; 2] = [DType::BF16, DType::F16];
+
+fn named(name: &str) -> DType {
+    DType::ALL.into_iter().find(|dtype| dtype.to_string() == name).expect("the name of a type")
+}
 
 fn golden() -> Value {
     serde_json::from_str(include_str!("golden/autocast.json")).expect("the golden file is JSON")
@@ -59,10 +60,7 @@ fn same(a: &Tensor, b: &Tensor) -> bool {
 fn operands(row: &OpRow, types: &str, generator: &mut Generator) -> Vec<Tensor> {
     let mut types = types.split_whitespace().map(named);
     let converted = |x: Tensor| match x.dtype().is_floating_point() {
-        true => x
-            .to(types.next().unwrap_or_else(|| panic!("a type for each of {}", row.name)))
-            .detach()
-            .requires_grad_(true),
+        true => x.to(types.next().expect("a type for each")).detach().requires_grad_(true),
         false => x,
     };
     (row.sample)(generator).into_iter().map(converted).collect()

@@ -9,8 +9,8 @@ use crate::ops::forget_casts;
 
 /// Runs `f` with autocast on, as PyTorch's `torch.autocast` does: the operations that
 /// [`AUTOCAST_OPS`](crate::amp::AUTOCAST_OPS) names convert their operands before they run,
-/// products to `dtype`, what needs range or precision to `f32`. All others run in the type that their
-/// operands have. Parameters stay in `f32`: a conversion is recorded like any operation, so a
+/// products to `dtype`, what needs range or precision to `f32`. All others run in the type that
+/// their operands have. Parameters stay in `f32`: a conversion is recorded like any operation, so a
 /// gradient comes back in the type of its parameter.
 ///
 /// A parameter is converted once: what it gave is kept until the outermost region ends. It is

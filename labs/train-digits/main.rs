@@ -20,8 +20,8 @@ use report::{Report, Training};
 /// Trains a model on handwritten digits of 8 x 8 pixels and tests it on those held out.
 ///
 /// Two trainings, alike but for their data: one on four fifths that are drawn at random, one on the
-/// first four fifths of the file, so that the writers of the rest are strangers. The same seed
-/// gives the same numbers, whatever the number of threads.
+/// first four fifths of the file, to whose writers those of the rest are mostly strangers. The same
+/// seed gives the same numbers, whatever the number of threads.
 #[derive(Parser)]
 #[command(name = "train-digits", after_help = JSON_HELP)]
 pub struct Args {
@@ -31,9 +31,9 @@ pub struct Args {
     /// Seed of the random split, the first weights and the order of the images.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How often every image is seen [default: 30 for mlp, 20 for attention].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    epochs: Option<u32>,
+    /// How often every image is seen.
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: u32,
     /// Where the tensors live.
     #[arg(long, value_enum, default_value = "cpu")]
     device: DeviceName,
@@ -46,12 +46,6 @@ pub struct Args {
     /// Write one line of JSON an epoch to this file while the training runs.
     #[arg(long, value_name = "FILE.jsonl")]
     metrics: Option<PathBuf>,
-}
-
-impl Args {
-    fn epochs(&self) -> u32 {
-        self.epochs.unwrap_or(self.model.epochs())
-    }
 }
 
 const JSON_HELP: &str = "\

@@ -8,7 +8,7 @@ use engine_room::rng::Generator;
 const PIXELS: usize = 64;
 const CLASSES: usize = 10;
 
-/// A model by its name on the command line, with what its training needs.
+/// A model by its name on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Kind {
     /// Two hidden layers of 128 numbers.
@@ -31,22 +31,6 @@ impl Kind {
         match self {
             Kind::Mlp => Box::new(Mlp::new(&[PIXELS, 128, 128, CLASSES], generator)),
             Kind::Attention => Box::new(RowReader::new(generator)),
-        }
-    }
-
-    /// How often every image is seen.
-    pub fn epochs(self) -> u32 {
-        match self {
-            Kind::Mlp => 30,
-            Kind::Attention => 20,
-        }
-    }
-
-    /// The largest learning rate. Attention does not bear as much.
-    pub fn learning_rate(self) -> f64 {
-        match self {
-            Kind::Mlp => 1e-2,
-            Kind::Attention => 5e-3,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use engine_room_labs::cell::binary_bytes;
 use engine_room_labs::{Cell, Plot, Table, pretty, print};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::Args;
 use crate::train::Epoch;
@@ -41,32 +41,47 @@ pub struct Report {
     pub peak_bytes: u64,
 }
 
+/// What `--json` prints; `--help` says what the fields mean.
+#[derive(Serialize)]
+struct Document {
+    model: &'static str,
+    seed: u64,
+    test_accuracy: f64,
+    last_fifth_accuracy: f64,
+    seconds: f64,
+    peak_bytes: u64,
+}
+
 const WHY: &str = "\
-The last fifth was written by people of whom no digit is in the rest of the file, while a random
-fifth has writers that the model has seen: the first number says how it reads the hands it knows,
-the second how it reads a stranger's.
+The file lies in the order of its writers, so the last fifth was mostly written by people who wrote
+none of the rest, and a random fifth by people whose other digits the model has seen: the first
+number says how it reads hands that it knows, the second how it reads strangers'.
 ";
 
 impl Report {
     /// The JSON document, or the table with the reason why its two numbers differ.
     pub fn print(&self, args: &Args) {
         if args.json {
-            return print(&pretty(&json!({
-                "model": args.model.name(),
-                "seed": args.seed,
-                "test_accuracy": self.random.last_epoch().accuracy,
-                "last_fifth_accuracy": self.last.last_epoch().accuracy,
-                "seconds": self.seconds,
-                "peak_bytes": self.peak_bytes,
-            })));
+            return print(&pretty(&self.document(args)));
         }
         let (model, seed, peak) = (args.model.name(), args.seed, binary_bytes(self.peak_bytes));
         print(&format!(
             "{model}, seed {seed}: {} epochs, both trainings together {}, at most {peak} live\n\n",
-            self.random.epochs.len(),
+            args.epochs,
             Cell::Seconds(self.seconds).text(),
         ));
         print(&format!("{}\n{WHY}", self.table().text()));
+    }
+
+    fn document(&self, args: &Args) -> Document {
+        Document {
+            model: args.model.name(),
+            seed: args.seed,
+            test_accuracy: self.random.last_epoch().accuracy,
+            last_fifth_accuracy: self.last.last_epoch().accuracy,
+            seconds: self.seconds,
+            peak_bytes: self.peak_bytes,
+        }
     }
 
     fn table(&self) -> Table {

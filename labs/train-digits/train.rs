@@ -13,8 +13,10 @@ use serde::Serialize;
 
 use crate::Args;
 
+/// One recipe for both models.
 const BATCH: usize = 64;
-const WEIGHT_DECAY: f64 = 0.1;
+const LEARNING_RATE: f64 = 8e-3;
+const WEIGHT_DECAY: f64 = 0.3;
 
 /// What an epoch came to: a line of the metrics file.
 #[derive(Serialize)]
@@ -41,11 +43,10 @@ pub fn train(
     split: &Split,
     metrics: &mut Option<MetricsFile>,
 ) -> Result<Vec<Epoch>, String> {
-    let epochs = args.epochs();
     let mut trainer = Trainer::new(args, &split.train)?;
-    let progress = Progress::shown(!args.json, held_out, epochs.into());
+    let progress = Progress::shown(!args.json, held_out, args.epochs.into());
     let mut done = Vec::new();
-    for epoch in 1..=epochs {
+    for epoch in 1..=args.epochs {
         let loss = trainer.epoch();
         let accuracy = trainer.test(&split.test);
         let learning_rate = trainer.optimizer.groups()[0].lr;
@@ -74,9 +75,9 @@ impl Trainer {
         let sampler = Sampler::random(images.len(), generator.next_u32().into());
         let (x, y) = images.tensors();
         let loader = DataLoader::new(TensorDataset::new(vec![x, y]), sampler, BATCH);
-        let mut optimizer = AdamW::new(model.parameters(), args.model.learning_rate());
-        optimizer = optimizer.weight_decay(WEIGHT_DECAY);
-        let steps = args.epochs() as usize * loader.batches_per_epoch();
+        let optimizer = AdamW::new(model.parameters(), LEARNING_RATE);
+        let mut optimizer = optimizer.weight_decay(WEIGHT_DECAY);
+        let steps = args.epochs as usize * loader.batches_per_epoch();
         let scheduler = LrScheduler::new(warm_up_and_cosine(steps as u64), &mut optimizer);
         Ok(Trainer { device, model, optimizer, scheduler, loader })
     }

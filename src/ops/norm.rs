@@ -50,8 +50,7 @@ impl Tensor {
         weight: Option<&Tensor>,
         eps: f64,
     ) -> Tensor {
-        let operands: Vec<&Tensor> = [self].into_iter().chain(weight).collect();
-        if let Some(cast) = casting("rms_norm", &operands) {
+        if let Some(cast) = casting("rms_norm", &[self, weight.unwrap_or(self)]) {
             let y = cast.of(self).rms_norm(normalized_shape, cast.of_some(weight).as_ref(), eps);
             return y.to(self.dtype());
         }

@@ -7,11 +7,11 @@ use crate::dtype::DType;
 use crate::error::misuse;
 use crate::ops::forget_casts;
 
-/// Runs `f` with autocast on, as PyTorch's `torch.autocast` does: the operations that
-/// [`AUTOCAST_OPS`](crate::amp::AUTOCAST_OPS) names convert their operands before they run,
-/// products to `dtype`, what needs range or precision to `f32`. All others run in the type that
-/// their operands have. Parameters stay in `f32`: a conversion is recorded like any operation, so a
-/// gradient comes back in the type of its parameter.
+/// Runs `f` with autocast on, as PyTorch's `torch.autocast` does: the operations in
+/// [`AUTOCAST_OPS`](crate::amp::AUTOCAST_OPS) convert their operands before they run, products to
+/// `dtype`, what needs range or precision to `f32`. All others run in the type that their operands
+/// have. Parameters stay in `f32`: a conversion is recorded like any operation, so a gradient comes
+/// back in the type of its parameter.
 ///
 /// A parameter is converted once: what it gave is kept until the outermost region ends. It is
 /// converted anew if it was changed in between.

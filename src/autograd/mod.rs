@@ -1,10 +1,9 @@
 //! Autograd: records what was computed, and walks the record backwards for gradients.
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
-//! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what
-//! a change in place does to the graph, `graph.rs` a picture of what is recorded and what it holds
-//! in memory, `gradcheck.rs` the judge. No file here names an
-//! operation.
+//! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what a change in place
+//! does to the graph, `graph.rs` a picture of what is recorded and what it holds in memory,
+//! `gradcheck.rs` the judge. No file here names an operation.
 
 mod backward;
 mod ctx;

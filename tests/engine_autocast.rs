@@ -10,9 +10,9 @@ use std::panic::catch_unwind;
 
 use close::difference;
 use engine_room::amp::{AUTOCAST_OPS, Policy, autocast, autocast_disabled, autocast_dtype};
-use engine_room::autograd::{Ctx, Op, apply};
+use engine_room::autograd::{Ctx, Op, apply, apply_in_place};
 use engine_room::rng::Generator;
-use engine_room::{Attention, CrossEntropy, DType, OPS, OpRow, Tensor};
+use engine_room::{Attention, CrossEntropy, DType, OPS, OpRow, Reduction, Tensor};
 use refused::refused;
 use serde_json::Value;
 
@@ -258,6 +258,24 @@ impl Op<1> for Squared {
     }
 }
 
+/// The same in place.
+struct SquaredInPlace;
+
+impl Op<1> for SquaredInPlace {
+    fn name(&self) -> &'static str {
+        "squared_"
+    }
+
+    fn forward(&self, _: &mut Ctx, [x]: [&Tensor; 1]) -> Tensor {
+        x.copy_(&x.matmul(x));
+        x.clone()
+    }
+
+    fn backward(&self, _: &Ctx, _: &Tensor) -> [Option<Tensor>; 1] {
+        [None]
+    }
+}
+
 #[test]
 fn the_passes_of_an_operation_get_what_they_hand_over() {
     let mut generator = Generator::new(11);
@@ -266,6 +284,9 @@ fn the_passes_of_an_operation_get_what_they_hand_over() {
     assert!(same(&y, &x.matmul(&x)));
     autocast(DType::BF16, || y.backward_with(&y.detach()));
     assert_eq!(x.grad().map(|gradient| gradient.dtype()), Some(DType::F32));
+    let z = x.detach().copy();
+    autocast(DType::BF16, || apply_in_place(SquaredInPlace, [&z]));
+    assert!(same(&z, &y));
     let [q, k, v] = [0; 3].map(|_| uniform(&[2, 5, 4], &mut generator));
     let attend = |[q, k, v]: [&Tensor; 3]| {
         q.scaled_dot_product_attention(k, v, Attention { causal: true, ..Attention::default() })
@@ -294,6 +315,8 @@ fn every_operand_is_converted() {
     let shares = low_b.softmax(-1);
     let loss = autocast(DType::F16, || low_a.cross_entropy(&shares));
     assert!(same(&loss, &wide.cross_entropy(&shares.to(DType::F32))));
+    let distance = autocast(DType::F16, || low_a.l1_loss(&low_b, Reduction::None));
+    assert_eq!(distance.dtype(), DType::F32);
     // The mean of squares of an f16 does not overflow on the way.
     let large = Tensor::full(&[4], 60_000.0).to(DType::F16);
     let weight = Tensor::ones(&[4]);

@@ -89,7 +89,6 @@ fn is_eligible(x: &Tensor) -> bool {
 
 /// A call of an operation under autocast, which is off while this lives.
 pub(super) struct Casting {
-    lower: DType,
     to: DType,
     _off: AutocastGuard,
 }
@@ -113,7 +112,7 @@ impl Casting {
     fn new(op: &'static str, lower: DType, operands: &[&Tensor]) -> Casting {
         let row = AUTOCAST_OPS.iter().find(|(name, _)| *name == op);
         let (_, policy) = row.expect("an operation that asks has a row");
-        Casting { lower, to: policy.dtype(lower, operands), _off: set_autocast(None) }
+        Casting { to: policy.dtype(lower, operands), _off: set_autocast(None) }
     }
 
     /// The operand in the type that the operation runs in.
@@ -121,10 +120,10 @@ impl Casting {
         if !is_eligible(x) || x.dtype() == self.to {
             return x.clone();
         }
-        // As in PyTorch: what a parameter is lowered to is worth keeping; anything else is used
-        // once.
+        // As in PyTorch: what a parameter is lowered to is worth keeping, since a weight is used
+        // again; of other tensors nobody knows.
         let is_weight = x.dtype() == DType::F32 && x.requires_grad() && x.is_leaf();
-        if is_weight && self.to == self.lower { kept_cast(x, self.to) } else { x.to(self.to) }
+        if is_weight { kept_cast(x, self.to) } else { x.to(self.to) }
     }
 
     /// The same of an operand that may be missing.

@@ -27,7 +27,7 @@ impl Tensor {
         if let Some(row) = rows.to_vec::<i64>().into_iter().find(is_no_row) {
             refuse("embedding", &[self, indices], format!("index {row} is not in 0..{count}"));
         }
-        let mut picked = self.index_select(0, &rows);
+        let mut picked = self.slices(0, &rows);
         if let Some(padding) = padding_idx {
             let row = if padding < 0 { padding + count as i64 } else { padding };
             if is_no_row(&row) {

@@ -4,7 +4,7 @@ use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
 use crate::ops::autocast::casting;
-use crate::ops::{expect_dim, expect_one_device, refuse};
+use crate::ops::{expect_dim, expect_in_range, expect_one_device, refuse};
 use crate::shape::Dims;
 
 impl Tensor {
@@ -44,8 +44,9 @@ impl Tensor {
     }
 }
 
+/// Refuses an index that does not stand for elements of x along `dim`.
 #[track_caller]
-fn check_index(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
+pub(super) fn check_index(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
     if index.dtype() != DType::I64 {
         refuse(op, &[x, index], "the index must be i64".to_string());
     }
@@ -57,12 +58,7 @@ fn check_index(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
         );
         refuse(op, &[x, index], message);
     }
-    let size = x.shape()[dim];
-    let bad = index.to_vec::<i64>().into_iter().find(|i| !(0..size as i64).contains(i));
-    if let Some(bad) = bad {
-        let message = format!("index {bad} is not in 0..{size}, the range of dimension {dim}");
-        refuse(op, &[x, index], message);
-    }
+    expect_in_range(op, x, dim, index);
 }
 
 /// `y[i, j] = x[i, index[i, j]]`. Shapes: x: `(B, C)`, index: `(B, K)` → `(B, K)`.

@@ -122,6 +122,17 @@ fn expect_dim(op: &'static str, x: &Tensor, dim: isize) -> usize {
     dim
 }
 
+/// Refuses an index tensor (`i64`) that names an element which `dim` does not have.
+#[track_caller]
+fn expect_in_range(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
+    let size = x.shape()[dim];
+    let bad = index.to_vec::<i64>().into_iter().find(|i| !(0..size as i64).contains(i));
+    if let Some(bad) = bad {
+        let message = format!("index {bad} is not in 0..{size}, the range of dimension {dim}");
+        refuse(op, &[x, index], message);
+    }
+}
+
 /// Panics with what was asked of which operands.
 #[track_caller]
 fn refuse(op: &'static str, operands: &[&Tensor], message: String) -> ! {

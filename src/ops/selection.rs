@@ -2,6 +2,7 @@
 
 use crate::Tensor;
 use crate::dtype::{DType, Scalar, with_element};
+use crate::ops::index::check_index;
 use crate::ops::{expect_dim, refuse};
 
 impl Tensor {
@@ -201,23 +202,8 @@ impl Tensor {
     /// For each element of an index: the place, in x's logical order, that it means along `dim`.
     #[track_caller]
     fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {
-        let sizes = self.shape().iter().zip(index.shape()).enumerate();
-        let too_large = sizes.clone().any(|(d, (have, want))| d != dim && want > have);
-        if self.shape().is_empty() || self.shape().len() != index.shape().len() || too_large {
-            let message = format!(
-                "the index must have as many dimensions, and outside dimension {dim} no more \
-                 elements"
-            );
-            refuse(op, &[self, index], message);
-        }
-        let numel = self.numel() as i64;
-        let every = Tensor::from_vec((0..numel).collect(), self.shape());
-        let size = self.shape()[dim];
-        if let Some(bad) = index.to_vec::<i64>().into_iter().find(|i| !(0..size as i64).contains(i))
-        {
-            let message = format!("index {bad} is not in 0..{size}, the range of dimension {dim}");
-            refuse(op, &[self, index], message);
-        }
+        check_index(op, self, dim, index);
+        let every = Tensor::from_vec((0..self.numel() as i64).collect(), self.shape());
         every.gather(dim as isize, index)
     }
 }

@@ -3,7 +3,7 @@
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
 use crate::dtype::DType;
-use crate::ops::{expect_dim, expect_one_device, refuse};
+use crate::ops::{expect_dim, expect_in_range, expect_one_device, refuse};
 
 impl Tensor {
     /// The slices of a dimension that a list (`i64`, one dimension) names, in its order. Always a
@@ -15,7 +15,7 @@ impl Tensor {
     pub fn index_select(&self, dim: isize, index: &Tensor) -> Tensor {
         let dim = expect_list("index_select", self, dim, index);
         expect_in_range("index_select", self, dim, index);
-        apply(IndexSelect { dim, size: self.shape()[dim] }, [self, index])
+        self.slices(dim, index)
     }
 
     /// A copy of x with the slices of `src` added to those that a list (`i64`) names.
@@ -35,6 +35,16 @@ impl Tensor {
             refuse("index_add", &[self, index, src], message);
         }
         expect_in_range("index_add", self, dim, index);
+        self.with_added(dim, index, src)
+    }
+
+    /// As [`index_select`](Tensor::index_select) with a list that has been checked.
+    pub(super) fn slices(&self, dim: usize, index: &Tensor) -> Tensor {
+        apply(IndexSelect { dim, size: self.shape()[dim] }, [self, index])
+    }
+
+    /// As [`index_add`](Tensor::index_add) with a list that has been checked.
+    fn with_added(&self, dim: usize, index: &Tensor, src: &Tensor) -> Tensor {
         apply(IndexAdd { dim }, [self, index, src])
     }
 }
@@ -48,16 +58,6 @@ fn expect_list(op: &'static str, x: &Tensor, dim: isize, index: &Tensor) -> usiz
         refuse(op, &[x, index], message.to_string());
     }
     dim
-}
-
-#[track_caller]
-fn expect_in_range(op: &'static str, x: &Tensor, dim: usize, index: &Tensor) {
-    let size = x.shape()[dim];
-    let bad = |i: &i64| !(0..size as i64).contains(i);
-    if let Some(bad) = index.to_vec::<i64>().into_iter().find(bad) {
-        let message = format!("index {bad} is not in 0..{size}, the range of dimension {dim}");
-        refuse(op, &[x, index], message);
-    }
 }
 
 /// y = the slices of x that the index names. Shapes: x: `(B, T, C)`, index: `(K)` → `(K, T, C)`,
@@ -86,7 +86,7 @@ impl Op<2> for IndexSelect {
         shape[self.dim] = self.size;
         // Read as often as there are elements, and written nowhere.
         let zeros = Tensor::full_on(&[], 0, dy.dtype(), dy.device()).expand(&shape);
-        [Some(zeros.index_add(self.dim as isize, &ctx.saved(0), dy)), None]
+        [Some(zeros.with_added(self.dim, &ctx.saved(0), dy)), None]
     }
 }
 
@@ -110,7 +110,7 @@ impl Op<3> for IndexAdd {
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 3] {
-        let dsrc = ctx.needs(2).then(|| dy.index_select(self.dim as isize, &ctx.saved(0)));
+        let dsrc = ctx.needs(2).then(|| dy.slices(self.dim, &ctx.saved(0)));
         [Some(dy.clone()), None, dsrc]
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::Tensor;
 use crate::autograd::ctx::Ctx;
-use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
+use crate::autograd::mode::{inside_an_operation, is_grad_enabled};
 use crate::autograd::node::Node;
 use crate::autograd::op::{AnyOp, Erased, Op};
 use crate::device::Device;
@@ -40,10 +40,7 @@ pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
     }
     let needs = edges.each_ref().map(Option::is_some);
     let mut ctx = Ctx::new(name, &needs);
-    no_grad(|| {
-        let _off = set_autocast(None);
-        op.forward(&mut ctx, inputs)
-    });
+    inside_an_operation(|| op.forward(&mut ctx, inputs));
     if !recording {
         return;
     }

@@ -69,6 +69,12 @@ pub(crate) fn set_autocast(dtype: Option<DType>) -> AutocastGuard {
     AutocastGuard(AUTOCAST.replace(dtype))
 }
 
+/// Runs a pass of an operation forwards: what it calls is neither recorded nor converted.
+pub(super) fn inside_an_operation<T>(f: impl FnOnce() -> T) -> T {
+    let _off = set_autocast(None);
+    no_grad(f)
+}
+
 /// Sets autocast back to what it was, even if the code in between panics.
 pub(crate) struct AutocastGuard(Option<DType>);
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Tensor;
 use crate::autograd::ctx::Ctx;
-use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
+use crate::autograd::mode::{inside_an_operation, is_grad_enabled};
 use crate::autograd::node::Node;
 
 /// An operation on `N` tensors: both passes side by side.
@@ -31,10 +31,7 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     let needs = edges.each_ref().map(Option::is_some);
     let recording = needs.contains(&true);
     let mut ctx = Ctx::new(op.name(), &needs);
-    let y = no_grad(|| {
-        let _off = set_autocast(None);
-        op.forward(&mut ctx, inputs)
-    });
+    let y = inside_an_operation(|| op.forward(&mut ctx, inputs));
     // The node belongs to a tensor of its own: an operation that returns its input, or a tensor it
     // holds, must neither overwrite that one's node nor hand it on.
     let y = match inputs.iter().find(|x| Arc::ptr_eq(x.storage(), y.storage())) {

@@ -4,7 +4,7 @@ use crate::device::View;
 use crate::device::cpu::elements;
 use crate::device::cpu::norm::factors;
 use crate::device::cpu::parallel::{CHUNK, Loop, share, vectorized};
-use crate::device::cpu::softmax::{bring, sum_of};
+use crate::device::cpu::softmax::{bring, sum_of, sum_of_pairs};
 use crate::dtype::{Arithmetic, Element, Float};
 use crate::layout::{inner_row, rows};
 use crate::memory::filled;
@@ -91,27 +91,9 @@ impl<C: Float> Loop for RowBackward<'_, C> {
         let count = n.len() as f64;
         let number = |x: f64| C::from_scalar(x.into());
         let mean = number(if self.centred { sum_of(dn, |x| x) / count } else { 0.0 });
-        let along = number(product_sum(dn, n) / count);
+        let along = number(sum_of_pairs(dn, n, C::mul) / count);
         for (dn, &n) in dn.iter_mut().zip(&*n) {
             *dn = dn.sub(mean).sub(n.mul(along)).mul(self.rstd);
         }
     }
-}
-
-/// Σ a · b.
-#[inline(always)]
-fn product_sum<C: Float>(a: &[C], b: &[C]) -> f64 {
-    let mut total = 0.0;
-    for (a, b) in a.chunks(1024).zip(b.chunks(1024)) {
-        let mut lanes = [C::default(); 16];
-        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-        for (a, b) in a.iter().zip(b) {
-            for (lane, (&a, &b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
-                *lane = lane.add(a.mul(b));
-            }
-        }
-        let rest = a_rest.iter().zip(b_rest).map(|(&a, &b)| a.mul(b));
-        total += lanes.into_iter().chain(rest).map(|x| x.to_scalar().to_f64()).sum::<f64>();
-    }
-    total
 }

@@ -103,20 +103,26 @@ pub fn largest<C: Float>(row: &[C]) -> C {
 /// Σ f(x), in running sums over blocks of 1,024, the blocks added in `f64`.
 #[inline(always)]
 pub fn sum_of<C: Float>(row: &[C], f: impl Fn(C) -> C) -> f64 {
+    sum_of_pairs(row, row, |x, _| f(x))
+}
+
+/// Σ f(a, b) over two rows of one length, in the same way.
+#[inline(always)]
+pub fn sum_of_pairs<C: Float>(a: &[C], b: &[C], f: impl Fn(C, C) -> C) -> f64 {
     let mut total = 0.0;
-    for block in row.chunks(1024) {
+    for (a, b) in a.chunks(1024).zip(b.chunks(1024)) {
         let mut lanes = [C::default(); LANES];
-        let (whole, rest) = block.as_chunks::<LANES>();
-        for part in whole {
-            for (lane, &x) in lanes.iter_mut().zip(part) {
-                *lane = lane.add(f(x));
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+        for (a, b) in a.iter().zip(b) {
+            for (lane, (&a, &b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+                *lane = lane.add(f(a, b));
             }
         }
         for lane in lanes {
             total += lane.to_scalar().to_f64();
         }
-        for &x in rest {
-            total += f(x).to_scalar().to_f64();
+        for (&a, &b) in a_rest.iter().zip(b_rest) {
+            total += f(a, b).to_scalar().to_f64();
         }
     }
     total

@@ -6,11 +6,10 @@
 //! et al., ICLR 2018.
 
 use crate::Tensor;
-use crate::autograd::no_grad;
 use crate::dtype::DType;
 use crate::error::misuse;
 use crate::nn::Parameter;
-use crate::optim::{Optimizer, norm};
+use crate::optim::{self, Optimizer};
 
 /// Scales losses up and steps down, as PyTorch's `GradScaler`:
 ///
@@ -158,8 +157,7 @@ impl GradScaler {
             misuse("unscale_", &[&grad.brief()], message.to_string());
         }
         self.seen.push((known_by(optimizer), Stage::of(&grads)));
-        let factor = self.inverse();
-        no_grad(|| grads.iter().for_each(|grad| grad.copy_(&grad.mul_scalar(factor))));
+        optim::scale(&grads, self.inverse());
     }
 
     /// Steps, with the gradients divided by the scale, unless one of them is infinite or NaN: then
@@ -249,7 +247,7 @@ impl GradScaler {
 impl Stage {
     fn of(grads: &[Tensor]) -> Stage {
         Stage {
-            overflow: grads.iter().any(|grad| !norm(grad, f64::INFINITY).is_finite()),
+            overflow: grads.iter().any(|grad| !optim::norm(grad, f64::INFINITY).is_finite()),
             stepped: false,
         }
     }
@@ -264,7 +262,7 @@ fn known_by(optimizer: &dyn Optimizer) -> Parameter {
 #[track_caller]
 fn gradients(op: &'static str, optimizer: &dyn Optimizer) -> Vec<Tensor> {
     let params = optimizer.groups().iter().flat_map(|group| &group.params);
-    let grads: Vec<Tensor> = params.filter_map(|param| param.get().grad()).collect();
+    let grads = optim::gradients(params);
     if grads.is_empty() {
         let message = "no parameter of this optimizer has a gradient; call backward() first";
         misuse(op, &[], message.to_string());

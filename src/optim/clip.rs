@@ -49,7 +49,7 @@ pub fn clip_grad_norm_(
     }
     let factor = max_norm / (total + 1e-6);
     if factor.is_nan() || factor < 1.0 {
-        no_grad(|| grads.iter().for_each(|grad| grad.copy_(&grad.mul_scalar(factor))));
+        scale(&grads, factor);
     }
     Ok(total)
 }
@@ -66,8 +66,13 @@ pub fn clip_grad_value_(params: &[Parameter], clip_value: f64) {
 }
 
 /// The gradients that there are.
-fn gradients(params: &[Parameter]) -> Vec<Tensor> {
-    params.iter().filter_map(|param| param.get().grad()).collect()
+pub(crate) fn gradients<'a>(params: impl IntoIterator<Item = &'a Parameter>) -> Vec<Tensor> {
+    params.into_iter().filter_map(|param| param.get().grad()).collect()
+}
+
+/// Multiplies gradients in place.
+pub(crate) fn scale(grads: &[Tensor], factor: f64) {
+    no_grad(|| grads.iter().for_each(|grad| grad.copy_(&grad.mul_scalar(factor))));
 }
 
 /// The p-norm of one tensor, in `f64`.

@@ -13,8 +13,8 @@ mod slots;
 mod state;
 
 pub use adamw::AdamW;
-pub(crate) use clip::norm;
 pub use clip::{clip_grad_norm_, clip_grad_value_};
+pub(crate) use clip::{gradients, norm, scale};
 pub use group::ParamGroup;
 pub use schedule::{
     CosineAnnealingLr, LambdaLr, LinearLr, LrScheduler, Schedule, SchedulerState, SequentialLr,

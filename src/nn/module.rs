@@ -125,7 +125,7 @@ pub trait Module: Send + Sync {
     where
         Self: Sized,
     {
-        tree::apply(self.parts(), visit);
+        tree::apply(self.parts(), "", visit);
         visit("", self);
     }
 }

@@ -89,15 +89,11 @@ pub(crate) fn zero_grad(x: &Tensor, set_to_none: bool) {
     }
 }
 
-pub(super) fn apply(parts: Parts, visit: &mut dyn FnMut(&str, &dyn Module)) {
-    below(parts, "", visit);
-}
-
-fn below(parts: Parts, prefix: &str, visit: &mut dyn FnMut(&str, &dyn Module)) {
+pub(super) fn apply(parts: Parts, prefix: &str, visit: &mut dyn FnMut(&str, &dyn Module)) {
     for (name, part) in parts.0 {
         if let Part::Module(module) = part {
             let name = format!("{prefix}{name}");
-            below(module.parts(), &format!("{name}."), visit);
+            apply(module.parts(), &format!("{name}."), visit);
             visit(&name, module);
         }
     }

@@ -1,5 +1,5 @@
-//! Layer normalisation and RMSNorm: one kernel for each pass. A backward pass that
-//! is recorded is made of operations instead.
+//! Layer normalisation and RMSNorm: one kernel for each pass. A backward pass that is
+//! recorded is made of operations instead.
 //!
 //! Sources: J. L. Ba et al., "Layer Normalization", 2016; B. Zhang and R. Sennrich, "Root Mean
 //! Square Layer Normalization", 2019.

@@ -9,8 +9,6 @@ pub mod modes;
 pub mod saved;
 pub mod trace;
 
-use std::time::Instant;
-
 use engine_room::Tensor;
 use engine_room::rng::Generator;
 
@@ -23,18 +21,4 @@ pub fn network_and_batch(sizes: &Sizes, seed: u64) -> (Network, Tensor, Tensor) 
     let images = Tensor::rand(&[sizes.batch, sizes.inputs], &mut generator);
     let labels = (0..sizes.batch).map(|_| generator.below(sizes.classes) as i64).collect();
     (network, images, Tensor::from_vec(labels, &[sizes.batch]))
-}
-
-/// The median time of `repeats` calls after one that is not counted, in seconds.
-pub fn median_seconds(repeats: usize, mut f: impl FnMut()) -> f64 {
-    f();
-    let mut times: Vec<f64> = (0..repeats)
-        .map(|_| {
-            let start = Instant::now();
-            f();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[repeats / 2]
 }

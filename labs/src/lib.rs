@@ -15,6 +15,7 @@ mod output;
 mod plot;
 mod progress;
 mod table;
+mod timing;
 pub mod triangle;
 
 pub use args::{DeviceName, Experiment, LabArgs, lab_main};
@@ -24,3 +25,4 @@ pub use output::{Output, amount, pretty, print};
 pub use plot::Plot;
 pub use progress::Progress;
 pub use table::Table;
+pub use timing::{median_seconds, shortest_seconds};

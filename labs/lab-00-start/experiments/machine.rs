@@ -1,10 +1,8 @@
 //! What this machine can do, in the units of the triangle: measured.
 
-use std::time::Instant;
-
 use engine_room::rng::Generator;
 use engine_room::{DType, Tensor};
-use engine_room_labs::{Cell, LabArgs, Output, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Table, shortest_seconds};
 
 /// Rows and columns of the product.
 const N: usize = 1024;
@@ -58,22 +56,11 @@ fn formats(output: &mut Output, generator: &mut Generator, in_f32: f64) {
 
 fn product_seconds(generator: &mut Generator, dtype: DType) -> f64 {
     let [a, b] = [0, 1].map(|_| Tensor::rand(&[N, N], generator).to(dtype));
-    best_of(7, || drop(a.matmul(&b)))
+    shortest_seconds(7, || drop(a.matmul(&b)))
 }
 
 /// Into memory that is there already: a new tensor would pay for its pages, too.
 fn copy_seconds(numbers: usize, repeats: usize) -> f64 {
     let (from, to) = (Tensor::ones(&[numbers]), Tensor::zeros(&[numbers]));
-    best_of(repeats, || to.copy_(&from))
-}
-
-/// The shortest of so many calls, after one that is not counted: what the machine can do.
-fn best_of(repeats: usize, mut f: impl FnMut()) -> f64 {
-    f();
-    let time = |_| {
-        let start = Instant::now();
-        f();
-        start.elapsed().as_secs_f64()
-    };
-    (0..repeats).map(time).fold(f64::INFINITY, f64::min)
+    shortest_seconds(repeats, || to.copy_(&from))
 }

@@ -1,10 +1,8 @@
 //! The same work in three types: time against bytes.
 
-use std::time::Instant;
-
 use engine_room::rng::Generator;
 use engine_room::{DType, Tensor};
-use engine_room_labs::{Cell, LabArgs, Output, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Table, shortest_seconds};
 
 const SIZE: usize = 1024;
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
@@ -43,16 +41,4 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
 fn distance(x: &Tensor, exact: &Tensor) -> f64 {
     let length = |x: &Tensor| x.mul(x).sum().item_as::<f64>().sqrt();
     length(&x.to(DType::F64).sub(exact)) / length(exact)
-}
-
-/// The shortest time of `repeats` calls after one that is not counted, in seconds. Whatever else
-/// the machine does can only make a call longer.
-fn shortest_seconds(repeats: usize, mut f: impl FnMut()) -> f64 {
-    f();
-    let time = |_| {
-        let start = Instant::now();
-        f();
-        start.elapsed().as_secs_f64()
-    };
-    (0..repeats).map(time).fold(f64::INFINITY, f64::min)
 }

@@ -1,9 +1,9 @@
 //! Finite differences against autograd: what a gradient costs, and how wrong a small step is.
 
 use engine_room::{Tensor, no_grad};
-use engine_room_labs::{Cell, LabArgs, Output, Plot, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Plot, Table, median_seconds};
 
-use crate::experiments::{loss, median_seconds, network_and_batch};
+use crate::experiments::{loss, network_and_batch};
 use crate::network::{Network, Sizes};
 
 const WIDTHS: [usize; 4] = [4, 8, 16, 32];

@@ -3,9 +3,9 @@
 use engine_room::autograd::Graph;
 use engine_room::memory::{max_memory_allocated, memory_allocated, reset_peak_memory_stats};
 use engine_room::{Device, Tensor, inference_mode, no_grad};
-use engine_room_labs::{Cell, LabArgs, Output, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Table, median_seconds};
 
-use crate::experiments::{median_seconds, network_and_batch};
+use crate::experiments::network_and_batch;
 use crate::network::{Network, Sizes};
 
 /// Deep and narrow, so that what is kept outweighs what one layer needs while it runs.

@@ -11,28 +11,4 @@ mod pipeline;
 #[path = "../../labs/lab-01-tensors/training.rs"]
 mod training;
 
-/// The solution with all its mutants, written by `build.rs`.
-#[allow(
-    clippy::all,
-    missing_docs,
-    unused,
-    reason = "a program wrote it, and its changes are meant to be wrong"
-)]
-mod solution {
-    include!(concat!(env!("OUT_DIR"), "/lab-01-tensors.rs"));
-}
-
-use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: grading::CappedAllocator = grading::CappedAllocator;
-
-fn main() -> ExitCode {
-    let mutants = grading::Mutants {
-        all: solution::MUTANTS,
-        activate: engine_room_mutation::activate,
-        exceptions: include_str!("exceptions-01-tensors.txt"),
-    };
-    let implementation = checks::implementation!(solution);
-    grading::mutate(checks::CHECKS, implementation, &mutants)
-}
+engine_room_mutation::mutation_score!("01-tensors");

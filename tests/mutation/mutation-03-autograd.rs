@@ -6,28 +6,4 @@ mod checks;
 #[path = "../../labs/lab-03-autograd/network.rs"]
 mod network;
 
-/// The solution with all its mutants, written by `build.rs`.
-#[allow(
-    clippy::all,
-    missing_docs,
-    unused,
-    reason = "a program wrote it, and its changes are meant to be wrong"
-)]
-mod solution {
-    include!(concat!(env!("OUT_DIR"), "/lab-03-autograd.rs"));
-}
-
-use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: grading::CappedAllocator = grading::CappedAllocator;
-
-fn main() -> ExitCode {
-    let mutants = grading::Mutants {
-        all: solution::MUTANTS,
-        activate: engine_room_mutation::activate,
-        exceptions: include_str!("exceptions-03-autograd.txt"),
-    };
-    let implementation = checks::implementation!(solution);
-    grading::mutate(checks::CHECKS, implementation, &mutants)
-}
+engine_room_mutation::mutation_score!("03-autograd");

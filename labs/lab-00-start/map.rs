@@ -19,35 +19,41 @@ pub struct Technique {
     pub chapter: &'static str,
     /// What is done, in a few words.
     pub what: &'static str,
-    /// Which corner it pays with, and which one it saves; none if it concerns all three.
-    pub pays_saves: Option<(Corner, Corner)>,
+    /// What it does to the bill.
+    pub bill: Bill,
 }
 
+/// What a technique saves, and what it pays with.
+#[derive(Clone, Copy)]
+pub enum Bill {
+    /// It pays with the first corner and saves at the second.
+    Moves(Corner, Corner),
+    /// It may save at any corner, and the price is none of the three.
+    Outside(&'static str),
+}
+
+use Bill::{Moves, Outside};
 use Corner::{Communication, Compute, Memory};
 
 /// Every chapter's, in their order.
 pub const TECHNIQUES: [Technique; 13] = [
-    technique("01", "fewer bytes a number", None),
-    technique("02", "share, not copy", Some((Communication, Memory))),
-    technique("03", "keep results", Some((Memory, Compute))),
-    technique("04", "keep m and v", Some((Memory, Compute))),
-    technique("05", "write progress down", Some((Communication, Compute))),
-    technique("06", "compute again", Some((Compute, Memory))),
-    technique("07", "find the corner", None),
-    technique("08", "work in tiles", Some((Memory, Communication))),
-    technique("09", "fuse operations", Some((Compute, Communication))),
-    technique("10", "split the batch", Some((Communication, Compute))),
-    technique("10", "split the weights", Some((Communication, Memory))),
-    technique("11", "quantise weights", Some((Compute, Memory))),
-    technique("12", "choose among them", None),
+    technique("01", "fewer bytes a number", Outside("exactness")),
+    technique("02", "share, not copy", Moves(Communication, Memory)),
+    technique("03", "keep results", Moves(Memory, Compute)),
+    technique("04", "keep m and v", Moves(Memory, Compute)),
+    technique("05", "write progress down", Moves(Communication, Compute)),
+    technique("06", "compute again", Moves(Compute, Memory)),
+    technique("07", "find the corner", Outside("your time")),
+    technique("08", "work in tiles", Moves(Memory, Communication)),
+    technique("09", "fuse operations", Moves(Compute, Communication)),
+    technique("10", "split the batch", Moves(Communication, Compute)),
+    technique("10", "split the weights", Moves(Communication, Memory)),
+    technique("11", "quantise weights", Moves(Compute, Memory)),
+    technique("12", "choose among them", Outside("your time")),
 ];
 
-const fn technique(
-    chapter: &'static str,
-    what: &'static str,
-    pays_saves: Option<(Corner, Corner)>,
-) -> Technique {
-    Technique { chapter, what, pays_saves }
+const fn technique(chapter: &'static str, what: &'static str, bill: Bill) -> Technique {
+    Technique { chapter, what, bill }
 }
 
 impl Corner {

@@ -2,7 +2,7 @@
 
 use engine_room_labs::{Cell, LabArgs, Output, Table, triangle};
 
-use crate::map::{Corner, TECHNIQUES, Technique};
+use crate::map::{Bill, Corner, TECHNIQUES, Technique};
 
 /// Prints what each chapter's technique saves and what it pays, and draws the triangle.
 pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
@@ -12,9 +12,9 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("saves", "saves", "")
         .column("pays", "pays with", "");
     for technique in &TECHNIQUES {
-        let (pays, saves) = match technique.pays_saves {
-            Some((pays, saves)) => (pays.name(), saves.name()),
-            None => ("-", "any of the three"),
+        let (pays, saves) = match technique.bill {
+            Bill::Moves(pays, saves) => (pays.name(), saves.name()),
+            Bill::Outside(price) => (price, "any of the three"),
         };
         table.row([technique.chapter, technique.what, saves, pays].map(Cell::from));
     }
@@ -25,6 +25,9 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
 
 fn item(technique: &Technique) -> triangle::Item {
     let label = format!("{} {}", technique.chapter, technique.what);
-    let way = technique.pays_saves.map(|(pays, saves)| (pays as usize, saves as usize));
+    let way = match technique.bill {
+        Bill::Moves(pays, saves) => Some((pays as usize, saves as usize)),
+        Bill::Outside(_) => None,
+    };
     triangle::Item { label, way }
 }

@@ -3,8 +3,10 @@
 //! How work is cut into chunks depends on its size alone, never on the number of threads, so the
 //! results have the same bits on every machine.
 
+use std::hint::spin_loop;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::memory::room;
@@ -14,6 +16,10 @@ pub const CHUNK: usize = 64 * 1024;
 
 /// Elements from which on handing chunks to other threads pays: waking them takes microseconds.
 const MANY: usize = CHUNK;
+
+/// How often the calling thread looks whether the others are done before it goes to sleep: tens of
+/// microseconds, since the last chunk takes no longer and waking up would.
+const LOOKS: usize = 4_000;
 
 /// Whether work on so many elements is handed to other threads.
 fn is_worth_threads(elements: usize) -> bool {
@@ -48,11 +54,18 @@ pub fn share<P: Send>(
             work(piece);
         }
     };
+    let helpers = rayon::current_num_threads() - 1;
+    let done = AtomicUsize::new(0);
     rayon::in_place_scope(|scope| {
-        for _ in 1..rayon::current_num_threads() {
-            scope.spawn(|_| run());
+        for _ in 0..helpers {
+            scope.spawn(|_| {
+                run();
+                done.fetch_add(1, Ordering::Relaxed);
+            });
         }
         run();
+        let all_done = |_: &usize| done.load(Ordering::Relaxed) == helpers;
+        (0..LOOKS).inspect(|_| spin_loop()).find(all_done);
     });
 }
 

@@ -50,6 +50,9 @@ fn other_numbers() -> Vec<Wrong> {
         }),
         unit("0.1-upside-down", "the other way up", |bytes| 1_073_741_824.0 / bytes as f64),
         unit("0.1-multiplied", "multiplied", |bytes| bytes as f64 * 1_073_741_824.0),
+        unit("0.1-no-parentheses", "without parentheses", |bytes| {
+            bytes as f64 / 1024.0 * 1024.0 * 1024.0
+        }),
         unit("0.1-f32", "in single precision", |bytes| f64::from(bytes as f32 / 1_073_741_824.0)),
         unit("0.1-divisor", "two digits exchanged", |bytes| bytes as f64 / 1_073_741_842.0),
         unit("0.1-not-divided", "not divided", |bytes| bytes as f64),
@@ -78,13 +81,15 @@ fn of_any_format() -> Vec<Wrong> {
 }
 
 fn of_one_format() -> Vec<Wrong> {
-    let cases: [(&str, &str, Bytes); 9] = [
+    let cases: [(&str, &str, Bytes); 11] = [
         ("0.2-python-float", "8 bytes for an f32", |n, f| with(n, f, Format::F32, 8 * n)),
         ("0.2-f32-halved", "2 bytes for an f32", |n, f| with(n, f, Format::F32, 2 * n)),
         ("0.2-bf16-as-f32", "one size for all formats", |n, _| 4 * n),
         ("0.2-bf16-mantissa", "1 byte for a bf16", |n, f| with(n, f, Format::BF16, n)),
         ("0.2-int8-as-f32", "4 bytes for an int8", |n, f| with(n, f, Format::Int8, 4 * n)),
         ("0.2-int4-whole-byte", "1 byte for an int4", |n, f| with(n, f, Format::Int4, n)),
+        ("0.2-int4-comment", "halved in a comment", |n, f| with(n, f, Format::Int4, n + 1)),
+        ("0.2-int4-nothing", "4 / 8 of a byte", |n, f| with(n, f, Format::Int4, n * (4 / 8))),
         ("0.2-int4-rounded-down", "half, rounded down", |n, f| with(n, f, Format::Int4, n / 2)),
         ("0.2-int4-always-one-more", "half, and one", |n, f| with(n, f, Format::Int4, n / 2 + 1)),
         ("0.2-int4-twice", "twice for half a byte", |n, f| with(n, f, Format::Int4, 2 * n)),

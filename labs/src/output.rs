@@ -74,11 +74,11 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Shows the reader's first guess of a prediction beside the measured value. It goes to
+    /// Shows the reader's first guess of a prediction beside the answer. It goes to
     /// standard error: what a reader guessed is no part of the lab's output.
-    pub fn prediction(&mut self, id: &str, measured: f64, unit: &str) {
+    pub fn prediction(&mut self, id: &str, answer: f64, unit: &str) {
         if !self.args.json {
-            eprintln!("{}", prediction_line(id, first_guess(id, unit), measured, unit));
+            eprintln!("{}", prediction_line(id, first_guess(id, unit), answer, unit));
         }
     }
 
@@ -122,23 +122,23 @@ fn first_guess(id: &str, unit: &str) -> Option<f64> {
     parse_amount(&progress.prediction.get(id)?.guess, unit).ok()
 }
 
-/// `Prediction 3.a: your first guess: 4,096 bytes (4 KiB), measured: ..., ratio 1.50.`
-pub fn prediction_line(id: &str, guess: Option<f64>, measured: f64, unit: &str) -> String {
-    let measured_text = amount(measured, unit);
+/// `Prediction 3.a: your first guess: 4,096 bytes (4 KiB), the answer: ..., ratio 1.50.`
+pub fn prediction_line(id: &str, guess: Option<f64>, answer: f64, unit: &str) -> String {
+    let answer_text = amount(answer, unit);
     let Some(guess) = guess else {
         return format!(
-            "Prediction {id}: measured: {measured_text}. You kept no guess before looking; the \
+            "Prediction {id}: the answer: {answer_text}. You kept no guess before looking; the \
              next question can be answered first with `cargo run --bin course -- predict`."
         );
     };
     let ratio = match guess {
-        0.0 if measured == 0.0 => "1.00".to_string(),
+        0.0 if answer == 0.0 => "1.00".to_string(),
         0.0 => "none (the guess is 0)".to_string(),
-        guess => significant(measured / guess, 3),
+        guess => significant(answer / guess, 3),
     };
     let guess = amount(guess, unit);
     format!(
-        "Prediction {id}: your first guess: {guess}, measured: {measured_text}, ratio measured / \
+        "Prediction {id}: your first guess: {guess}, the answer: {answer_text}, ratio answer / \
          guess: {ratio}."
     )
 }
@@ -161,12 +161,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guess_stands_beside_the_measured_value() {
+    fn a_guess_stands_beside_the_answer() {
         let line = prediction_line("3.a", Some(4096.0), 6144.0, "bytes");
         assert_eq!(
             line,
-            "Prediction 3.a: your first guess: 4,096 bytes (4 KiB), measured: 6,144 bytes (6 KiB), \
-             ratio measured / guess: 1.50."
+            "Prediction 3.a: your first guess: 4,096 bytes (4 KiB), the answer: 6,144 bytes \
+             (6 KiB), ratio answer / guess: 1.50."
         );
         assert!(prediction_line("3.a", None, 1.0, "").contains("You kept no guess"));
         assert!(prediction_line("3.a", Some(0.0), 1.0, "").contains("none"));

@@ -91,7 +91,7 @@ pub fn prediction(root: &Path, id: &str) -> Result<String, Wrong> {
         math::render(&prediction.question)?,
         format!(
             "<p class=\"command\">Keep your guess, in {}, with <code>cargo run --bin course -- \
-             predict {id}</code></p>",
+             predict {id} GUESS</code></p>",
             escape(&prediction.unit)
         ),
         "</section>".into(),

@@ -38,8 +38,8 @@ fn bits(format: Format) -> u64 {
 /// What typical mistakes compute. Small counts make some of them equal; the large ones come first.
 fn ideas(parameters: u64, format: Format) -> Vec<Idea<u64>> {
     let idea = |key, thought, value| Idea { key, thought, value };
+    let cut = right(parameters % (1 << 32), format);
     let right = right(parameters, format);
-    let cut = right / parameters.max(1) * (parameters % (1 << 32));
     let mut ideas = vec![
         idea("0.2-overflow", OVERFLOW, cut),
         idea("0.2-overflow", OVERFLOW, right % (1 << 32)),
@@ -65,6 +65,8 @@ fn ideas(parameters: u64, format: Format) -> Vec<Idea<u64>> {
         ],
         Format::Int4 => vec![
             idea("0.2-int4-whole-byte", WHOLE_BYTE, parameters),
+            idea("0.2-int4-comment", COMMENT, parameters + 1),
+            idea("0.2-int4-nothing", NOTHING, 0),
             idea("0.2-int4-rounded-down", DOWN, parameters / 2),
             idea("0.2-int4-always-one-more", ONE_MORE, parameters / 2 + 1),
             idea("0.2-int4-twice", TWICE, 2 * parameters),
@@ -92,7 +94,11 @@ const MANTISSA: &str = "That is 1 byte a weight. A bf16 has 8 bits of precision;
     exponent it has 16 bits, 2 bytes.";
 const INT8: &str = "That is the size of a floating-point weight. An 8-bit integer takes 1 byte.";
 const WHOLE_BYTE: &str = "That is a byte for each weight, which is what int8 takes. Two 4-bit \
-    weights share a byte.";
+    weights share a byte. (If you wrote // for a division: in Rust it begins a comment. Write /.)";
+const COMMENT: &str = "That is the number of weights and one more. In Rust // begins a comment, so \
+    nothing was divided: write /.";
+const NOTHING: &str = "The bytes of one weight came out as 0: 4 / 8 is 0 in integers. Multiply \
+    first and divide then, and round up.";
 const DOWN: &str = "That is rounded down: with an odd number of weights the last one has lost its \
     place. It needs a byte too, half of which stays empty. Dividing integers drops the fraction.";
 const ONE_MORE: &str = "That has a byte too many where the number of weights is even: they fill \

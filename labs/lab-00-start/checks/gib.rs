@@ -46,12 +46,14 @@ fn reason(bytes: u64, got: f64) -> (&'static str, String) {
         ((0..5).any(rounded), "0.1-rounded", ROUNDED),
         (is(GIB / exact), "0.1-upside-down", UPSIDE_DOWN),
         (is(exact * GIB), "0.1-multiplied", MULTIPLIED),
+        (is(exact * 1024.0), "0.1-no-parentheses", PARENTHESES),
         (is(f64::from(bytes as f32) / GIB), "0.1-f32", SINGLE),
         (is(exact), "0.1-not-divided", NOT_DIVIDED),
     ];
     match known.into_iter().find(|(found, ..)| *found && bytes > 0) {
         Some((_, key, thought)) => (key, thought.to_string()),
-        None if bytes > 0 && got > 0.0 && got.is_finite() => ("0.1-divisor", divisor(exact / got)),
+        // A divisor below 1 would be printed as 0 or 1, and names nobody's mistake.
+        None if got > 0.0 && got < exact => ("0.1-divisor", divisor(exact / got)),
         None => ("wrong-value", String::new()),
     }
 }
@@ -80,6 +82,8 @@ const ROUNDED: &str = "That is the right number, rounded. Round where you print;
 const UPSIDE_DOWN: &str = "That is the other way up: how many times these bytes fit into a GiB.";
 const MULTIPLIED: &str = "That is multiplied by a GiB. The larger the unit, the fewer of them: \
     divide.";
+const PARENTHESES: &str = "Only the first 1024 divides, the two after it multiply: they stand \
+    outside of the division. Put parentheses around 1024.0 * 1024.0 * 1024.0.";
 const SINGLE: &str = "The bytes went through an f32, which has 24 bits of precision: from \
     16777216 on it skips integers. An f64 is exact up to 2^53.";
 const NOT_DIVIDED: &str = "That is the bytes themselves. Divide them by the bytes of one GiB.";

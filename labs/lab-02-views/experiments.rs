@@ -5,7 +5,7 @@ pub mod block;
 pub mod calls;
 pub mod headers;
 pub mod keeps;
-pub mod matmul;
+pub mod operands;
 pub mod stride;
 pub mod walks;
 

@@ -58,9 +58,9 @@ const EXPERIMENTS: &[Experiment] = &[
         run: experiments::block::run,
     },
     Experiment {
-        name: "matmul",
+        name: "operands",
         question: "does it pay to make an operand contiguous first?",
-        run: experiments::matmul::run,
+        run: experiments::operands::run,
     },
 ];
 

@@ -1,6 +1,27 @@
 //! What lab 02 checks: one function an exercise, each on a table of the learner's functions, so
 //! that the same checks judge the learner, the solution, other right answers and typical mistakes.
 
+#[path = "checks/attend.rs"]
+mod attend;
+#[path = "checks/bytes.rs"]
+mod bytes;
+#[path = "checks/expand.rs"]
+mod expand;
+#[path = "checks/foretold.rs"]
+mod foretold;
+#[path = "checks/gather.rs"]
+mod gather;
+#[path = "checks/headers.rs"]
+mod headers;
+#[path = "checks/permute.rs"]
+mod permute;
+#[path = "checks/shapes.rs"]
+mod shapes;
+#[path = "checks/strides.rs"]
+mod strides;
+#[path = "checks/view.rs"]
+mod view;
+
 use engine_room::Tensor;
 use grading::Exercise;
 
@@ -51,11 +72,11 @@ pub(crate) use implementation;
 
 /// Every exercise of the lab, in the order of `lab.toml`.
 pub const CHECKS: &[Exercise<Implementation>] = &[
-    Exercise { id: "2.1", check: |_, _| Ok(()) },
-    Exercise { id: "2.2", check: |_, _| Ok(()) },
-    Exercise { id: "2.3", check: |_, _| Ok(()) },
-    Exercise { id: "2.4", check: |_, _| Ok(()) },
-    Exercise { id: "2.5", check: |_, _| Ok(()) },
-    Exercise { id: "2.6", check: |_, _| Ok(()) },
-    Exercise { id: "2.7", check: |_, _| Ok(()) },
+    Exercise { id: "2.1", check: strides::strides },
+    Exercise { id: "2.2", check: permute::permute },
+    Exercise { id: "2.3", check: expand::expand },
+    Exercise { id: "2.4", check: view::view },
+    Exercise { id: "2.5", check: gather::gather },
+    Exercise { id: "2.6", check: attend::attend },
+    Exercise { id: "2.7", check: bytes::bytes },
 ];

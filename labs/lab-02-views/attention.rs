@@ -6,15 +6,15 @@ use engine_room::{DType, Tensor};
 pub struct Block {
     /// Heads; each is `D = C / heads` numbers wide.
     pub heads: usize,
-    /// The projections to queries, keys and values side by side: `(C, 3 C)`. Columns 0 to C - 1 make
-    /// the queries, the next C the keys, the last C the values.
+    /// The projections to queries, keys and values side by side: `(C, 3 C)`. The first C columns
+    /// make the queries, the next C the keys, the last C the values.
     pub qkv: Tensor,
     /// The output projection: `(C, C)`.
     pub out: Tensor,
 }
 
-/// Self-attention on `x: (T, B, C)`, time first, as `torch.nn.MultiheadAttention` takes it unless it
-/// is told otherwise. One product makes queries, keys and values. Returns `(T, B, C)`.
+/// Self-attention on `x: (T, B, C)`, time first, as `torch.nn.MultiheadAttention` takes it unless
+/// it is told otherwise. One product makes queries, keys and values. Returns `(T, B, C)`.
 pub fn attend_with_copies(x: &Tensor, block: &Block) -> Tensor {
     let (t, b, c) = (x.shape()[0], x.shape()[1], x.shape()[2]);
     let (h, d) = (block.heads, c / block.heads);

@@ -85,18 +85,15 @@ pub fn view_strides(header: &Header, shape: &[usize]) -> Option<Vec<usize>> {
     if shape.contains(&0) {
         return Some(strides);
     }
-    // The dimensions of the new shape that are not done, and the run of memory that is cut up.
+    // How many sizes of the new shape are not used yet, and the run of memory that is cut up.
     let mut next = shape.len();
-    let (mut size, mut stride) = (1, 1);
+    let (mut size, mut stride) = (1, 0);
     for dim in (0..header.shape.len()).rev() {
-        if header.shape[dim] == 1 {
-            continue;
-        }
         if size == 1 {
             stride = header.strides[dim];
         }
         size *= header.shape[dim];
-        // Does the next dimension outwards go on where this run ends?
+        // Does the next dimension outwards go on where this run ends? A size of 1 does not count.
         let outer = (0..dim).rev().find(|&outer| header.shape[outer] != 1);
         if outer.is_some_and(|outer| header.strides[outer] == size * stride) {
             continue;
@@ -145,7 +142,7 @@ pub fn attend(x: &Tensor, block: &Block) -> Tensor {
     let (t, b, c) = (x.shape()[0], x.shape()[1], x.shape()[2]);
     let (h, d) = (block.heads, c / block.heads);
     let mut parts = Vec::new();
-    for part in 0..3 {
+    for part in [0, 1, 2] {
         let own = x.matmul(&block.qkv.narrow(1, part * c, c));
         parts.push(own.reshape(&[t, b * h, d]).transpose(0, 1));
     }

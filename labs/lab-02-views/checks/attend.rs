@@ -207,33 +207,35 @@ fn ideas(x: &Tensor, block: &Block, [t, b, h, d]: Four) -> Vec<Idea<Tensor>> {
     ]
 }
 
-const RESET: &str = "`memory::reset_hidden_copies()` ran inside the function. It is a tool to look with: \
-    take it out again, so that the copies can be counted.";
-const CONTIGUOUS: &str = "`contiguous` is the copy, under a name of its own: the reshape behind it finds \
-    packed numbers and has nothing left to do. As many bytes move as before.";
+const RESET: &str = "`memory::reset_hidden_copies()` ran inside the function. It is a tool to \
+    look with: take it out again, so that the copies can be counted.";
+const CONTIGUOUS: &str = "`contiguous` is the copy, under a name of its own: the reshape behind \
+    it finds packed numbers and has nothing left to do. As many bytes move as before.";
 const FOUR: &str = "As many copies as before. Moving the transposes around, or reshaping to four \
     dimensions and letting `matmul` do the rest, leaves them: `matmul` makes batch and heads one \
     dimension inside, with the same reshape. Look at the strides of queries, keys and values.";
-const LEFT: &str = "Some copies are gone, and more than one is left. Print `memory::hidden_copies()` \
-    after each line, and the strides of what is reshaped there.";
-const BY_HAND: &str = "The copies are no longer hidden: they are written out. The counter does not list \
-    them, and the bytes move all the same. Ask for a tensor that lies right from the beginning.";
-const ARITHMETIC: &str = "An operation that changes no number packs the tensor as a side effect. It reads \
-    and writes as many bytes as a copy.";
-const DETACHED: &str = "The graph was cut, by `detach`, `no_grad` or numbers taken out and put in again. \
-    A block that trains has to pass gradients on.";
-const UNMERGED: &str = "The last copy was spared, and it is the one that does something. The result lies \
-    head by head, and a reshape without the transpose puts numbers of different tokens into one row.";
-const MIXED: &str = "A reshape to heads first, without a transpose, needs no copy and mixes tokens, \
-    sequences and heads: it cuts memory into pieces in the order in which it lies. Heads come to the \
-    front by moving the dimension, not by renaming it.";
-const COLUMNS: &str = "The columns were taken as if each head had its queries, keys and values side by \
-    side. That layout needs no copy, and some models store their weights so; these have all queries \
-    first, then all keys, then all values.";
+const LEFT: &str = "Some copies are gone, and more than one is left. Print \
+    `memory::hidden_copies()` after each line, and the strides of what is reshaped there.";
+const BY_HAND: &str = "The copies are no longer hidden: they are written out. The counter does \
+    not list them, and the bytes move all the same. Ask for a tensor that lies right from the \
+    beginning.";
+const ARITHMETIC: &str = "An operation that changes no number packs the tensor as a side effect. \
+    It reads and writes as many bytes as a copy.";
+const DETACHED: &str = "The graph was cut, by `detach`, `no_grad` or numbers taken out and put \
+    in again. A block that trains has to pass gradients on.";
+const UNMERGED: &str = "The last copy was spared, and it is the one that does something. The \
+    result lies head by head, and a reshape without the transpose puts numbers of different \
+    tokens into one row.";
+const MIXED: &str = "A reshape to heads first, without a transpose, needs no copy and mixes \
+    tokens, sequences and heads: it cuts memory into pieces in the order in which it lies. Heads \
+    come to the front by moving the dimension, not by renaming it.";
+const COLUMNS: &str = "The columns were taken as if each head had its queries, keys and values \
+    side by side. That layout needs no copy, and some models store their weights so; these have \
+    all queries first, then all keys, then all values.";
 const UNSCALED: &str = "The scores were not scaled by 1 over the root of the width of a head.";
-const WIDTH: &str =
-    "The scores were scaled by the whole width. It is the width of a head that counts.";
-const QUERIES: &str =
-    "The softmax runs over the queries. The weights of each query sum to 1, over the keys.";
+const WIDTH: &str = "The scores were scaled by the whole width. It is the width of a head that \
+    counts.";
+const QUERIES: &str = "The softmax runs over the queries. The weights of each query sum to 1, \
+    over the keys.";
 const SWAPPED: &str = "Queries and keys have changed places. The first C columns make the queries.";
 const UNPROJECTED: &str = "The output projection is missing.";

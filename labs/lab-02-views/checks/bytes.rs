@@ -49,6 +49,7 @@ fn small(rng: &mut Generator) -> Vec<Sizes> {
         half(sizes(2, asked, [4, 4])),
         sizes(2, asked, [6, 3]),
         half(sizes(3, [7, 7], [8, 2])),
+        sizes(3, [2, 9], [2, 2]),
         sizes(1, asked, [4, 4]),
         sizes(1, asked, [6, 2]),
         sizes(3, [1, 9], [4, 4]),
@@ -179,7 +180,7 @@ fn judged(check: &Check, answers: &[Answer]) -> Result<(), Diagnosis> {
     })
 }
 
-const WIDTH: &str = "The number does not fit into 32 bits: copies of real models take more than 4 GiB. \
-    Multiply in usize or u64.";
-const RUNS: &str = "The function seems to run the model. These sizes do not fit into memory: that is why \
-    one wants to know before. The sizes alone decide.";
+const WIDTH: &str = "The number does not fit into 32 bits: copies of real models take more than \
+    4 GiB. Multiply in usize or u64.";
+const RUNS: &str = "The function seems to run the model. These sizes do not fit into memory: \
+    that is why one wants to know before. The sizes alone decide.";

@@ -163,29 +163,31 @@ fn granted(from: &Header, to: &[usize], got: &Option<Header>) -> Vec<Idea<Option
     }
 }
 
-const KEPT: &str = "A stretched dimension kept its stride. One step along it leads to the next element \
-    in memory, which belongs to something else; it has to lead to the same element again.";
-const PACKED: &str = "Those are the strides of a packed tensor of the large shape. Its elements have \
-    not been written down: the storage holds each of them once.";
-const NEW: &str = "A new dimension in front got a stride. There is one copy of the elements, and each \
-    step along the new dimension starts it again: stride 0.";
+const KEPT: &str = "A stretched dimension kept its stride. One step along it leads to the next \
+    element in memory, which belongs to something else; it has to lead to the same element \
+    again.";
+const PACKED: &str = "Those are the strides of a packed tensor of the large shape. Its elements \
+    have not been written down: the storage holds each of them once.";
+const NEW: &str = "A new dimension in front got a stride. There is one copy of the elements, and \
+    each step along the new dimension starts it again: stride 0.";
 const LOST: &str = "The offset is gone. The first element is the same one as before.";
-const ZEROS: &str = "All strides are 0, so every index leads to the first element. Dimensions that are \
-    not stretched keep their strides.";
-const FRONT: &str = "The shapes were aligned at their first sizes. Broadcasting aligns them at their \
-    last ones: new dimensions come in front.";
-const LARGER: &str = "A dimension of size 1 may be stretched to 0: the result has no elements. The \
-    larger of the two sizes, or a test for a size that grows, gets this case wrong.";
-const NOTHING: &str = "It was refused. A tensor without dimensions, and one that has the shape already, \
-    are broadcasts too: nothing has to be stretched.";
+const ZEROS: &str = "All strides are 0, so every index leads to the first element. Dimensions \
+    that are not stretched keep their strides.";
+const FRONT: &str = "The shapes were aligned at their first sizes. Broadcasting aligns them at \
+    their last ones: new dimensions come in front.";
+const LARGER: &str = "A dimension of size 1 may be stretched to 0: the result has no elements. \
+    The larger of the two sizes, or a test for a size that grows, gets this case wrong.";
+const NOTHING: &str = "It was refused. A tensor without dimensions, and one that has the shape \
+    already, are broadcasts too: nothing has to be stretched.";
 const ADDED: &str = "It was refused. New dimensions may be added in front, with stride 0.";
-const FEWER: &str = "The new shape has fewer dimensions. `expand` adds and stretches, and never drops \
-    one, not even one of size 1: the answer is None.";
-const EMPTY: &str = "A size of 0 fits only 0 and 1. Elements do not come from nowhere, and a dimension \
-    of several elements cannot be stretched to none.";
-const SHRINKS: &str = "A dimension was shrunk to size 1. Broadcasting goes one way: the header's sizes \
-    of 1 are stretched, the asked for sizes of 1 stretch nothing.";
-const TIMES: &str = "The size fits several times into the one asked for. Repeating a block of elements \
-    would need a dimension more; a stride repeats one element only. PyTorch's `repeat` copies.";
+const FEWER: &str = "The new shape has fewer dimensions. `expand` adds and stretches, and never \
+    drops one, not even one of size 1: the answer is None.";
+const EMPTY: &str = "A size of 0 fits only 0 and 1. Elements do not come from nowhere, and a \
+    dimension of several elements cannot be stretched to none.";
+const SHRINKS: &str = "A dimension was shrunk to size 1. Broadcasting goes one way: the header's \
+    sizes of 1 are stretched, the asked for sizes of 1 stretch nothing.";
+const TIMES: &str = "The size fits several times into the one asked for. Repeating a block of \
+    elements would need a dimension more; a stride repeats one element only. PyTorch's `repeat` \
+    copies.";
 const ANY: &str = "A dimension of several elements was changed. Only size 1 can be stretched: of \
     several elements none is the one to repeat.";

@@ -89,35 +89,36 @@ pub const THOUGHTS: &[(Flaw, &str, &str)] = &[
     (Flaw::Heads, "2.7-one-head", HEADS),
 ];
 
-const NOTHING: &str = "A reshape is a view only where the strides allow it. Split heads are transposed, \
-    so tokens lie between batch and heads, and what makes one dimension of both has to copy.";
+const NOTHING: &str = "A reshape is a view only where the strides allow it. Split heads are \
+    transposed, so tokens lie between batch and heads, and what makes one dimension of both has \
+    to copy.";
 const ELEMENTS: &str = "Those are elements. Each takes `dtype.size()` bytes.";
-const FOUR: &str =
-    "Every number was counted with 4 bytes. The type of the tensors says how many it takes.";
-const RESULT: &str = "The last line was left out. The result of the product lies head by head, and its \
-    heads are merged into one row a token: a copy.";
-const ONLY: &str = "Only the merge of the result was counted. The products reshape, too: batch and heads \
-    become one dimension for `bmm`, and the transposed heads do not allow that.";
-const ASKED: &str = "Keys and values were counted with the tokens that ask. They have tokens of their \
-    own: while an answer is made, one token asks thousands.";
-const GROUPS: &str = "Shared keys and values were counted once for each group. The copy is made after \
-    the repetition, when there are as many heads as the queries have.";
-const FREE: &str = "`expand` is free, and the reshape behind it is not: a group steps through memory and \
-    its repetition does not, so no single stride walks through both.";
-const AGAIN: &str = "Repeated keys and values were counted twice. The reshape in `repeated` leaves them \
-    packed, and the one in `product` finds strides for that.";
-const ONE_COPIES: &str = "With one group the dimension of the groups has size 1, and nothing has to merge \
-    with the repetition: that reshape is a view of stride 0. What is left is the product, where batch \
-    and heads become one dimension.";
-const ONE_FREE: &str = "With one group the repetition is a view, and its stride 0 goes on into the \
-    product. There batch and heads become one dimension, and a stride of 0 does not merge with \
-    that of the batch: a copy, unless there is one sequence.";
-const BATCH: &str = "With one sequence the batch has size 1 and merges with anything. The reshapes in \
-    the products are views then.";
-const MERGES: &str = "With one sequence the products copy nothing, and the result still does: it is heads \
-    and width that merge there, and the tokens lie between them.";
-const TOKENS: &str = "With one token nothing lies between: between batch and heads, or heads and width. \
-    The reshape is a view then.";
-const ONE_KEY: &str = "With one key, too, the repetition of several groups copies: it merges groups with \
-    stride 0, and no token lies between them anyway.";
+const FOUR: &str = "Every number was counted with 4 bytes. The type of the tensors says how many \
+    it takes.";
+const RESULT: &str = "The last line was left out. The result of the product lies head by head, \
+    and its heads are merged into one row a token: a copy.";
+const ONLY: &str = "Only the merge of the result was counted. The products reshape, too: batch \
+    and heads become one dimension for `bmm`, and the transposed heads do not allow that.";
+const ASKED: &str = "Keys and values were counted with the tokens that ask. They have tokens of \
+    their own: while an answer is made, one token asks thousands.";
+const GROUPS: &str = "Shared keys and values were counted once for each group. The copy is made \
+    after the repetition, when there are as many heads as the queries have.";
+const FREE: &str = "`expand` is free, and the reshape behind it is not: a group steps through \
+    memory and its repetition does not, so no single stride walks through both.";
+const AGAIN: &str = "Repeated keys and values were counted twice. The reshape in `repeated` \
+    leaves them packed, and the one in `product` finds strides for that.";
+const ONE_COPIES: &str = "With one group the dimension of the groups has size 1, and nothing has \
+    to merge with the repetition: that reshape is a view of stride 0. What is left is the \
+    product, where batch and heads become one dimension.";
+const ONE_FREE: &str = "With one group the repetition is a view, and its stride 0 goes on into \
+    the product. There batch and heads become one dimension, and a stride of 0 does not merge \
+    with that of the batch: a copy, unless there is one sequence.";
+const BATCH: &str = "With one sequence the batch has size 1 and merges with anything. The \
+    reshapes in the products are views then.";
+const MERGES: &str = "With one sequence the products copy nothing, and the result still does: it \
+    is heads and width that merge there, and the tokens lie between them.";
+const TOKENS: &str = "With one token nothing lies between: between batch and heads, or heads and \
+    width. The reshape is a view then.";
+const ONE_KEY: &str = "With one key, too, the repetition of several groups copies: it merges \
+    groups with stride 0, and no token lies between them anyway.";
 const HEADS: &str = "With one head there is nothing to merge. All reshapes are views then.";

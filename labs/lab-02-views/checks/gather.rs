@@ -190,30 +190,30 @@ fn in_order(from: &Header, rows_outside: bool) -> Fetched {
     memory.fetched()
 }
 
-const BOUNDS: &str = "A place does not exist. The place in the storage is the offset plus each index \
-    times its stride; the place in the packed memory is row times columns plus column.";
-const IGNORED: &str = "The numbers came in the order of the storage, as if it held the matrix row by \
-    row. The header's strides say where element [i, j] lies.";
-const OFFSET: &str =
-    "The view was read from the beginning of the storage. It begins at its offset.";
-const TRANSPOSED: &str = "The packed memory holds the matrix column by column. Element [i, j] belongs \
-    at place i times the number of columns plus j, in whatever order you go.";
-const MISSING: &str = "Not every number was copied. Whatever the order, every pair of row and column has \
-    its turn once.";
+const BOUNDS: &str = "A place does not exist. The place in the storage is the offset plus each \
+    index times its stride; the place in the packed memory is row times columns plus column.";
+const IGNORED: &str = "The numbers came in the order of the storage, as if it held the matrix \
+    row by row. The header's strides say where element [i, j] lies.";
+const OFFSET: &str = "The view was read from the beginning of the storage. It begins at its \
+    offset.";
+const TRANSPOSED: &str = "The packed memory holds the matrix column by column. Element [i, j] \
+    belongs at place i times the number of columns plus j, in whatever order you go.";
+const MISSING: &str = "Not every number was copied. Whatever the order, every pair of row and \
+    column has its turn once.";
 const AGAIN: &str = "The numbers are right, and some were copied more than once.";
-const ROWS: &str = "That is row by row. Where the rows are long and the storage runs down the columns, \
-    the inner loop jumps to a new line of the storage with every step. There are more steps in \
-    a row than the cache has lines, so the next row finds none of them left: each line \
+const ROWS: &str = "That is row by row. Where the rows are long and the storage runs down the \
+    columns, the inner loop jumps to a new line of the storage with every step. There are more \
+    steps in a row than the cache has lines, so the next row finds none of them left: each line \
     is fetched 16 times, for one number at a time.";
-const COLUMNS: &str = "That is column by column. The inner loop jumps to a new line of the packed memory \
-    with every step, and in a tall matrix there are more steps than the cache has lines: each \
-    line is fetched 16 times, for one number at a time.";
-const STORAGE: &str = "That is the order of the storage, which reads each line once. But where the storage \
-    runs down long columns, the packed memory jumps to a new line with every step, and none is \
-    left when the next column comes. Reading in order is half of the work.";
-const LONG: &str = "The inner loop runs along the longer side. One of storage and packed memory jumps \
-    with each of its steps, over more lines than the cache holds, and fetches them all again in \
-    the next round. Along the shorter side they fit.";
-const LINES: &str = "The numbers are right and too many lines were fetched. A line pays if all its 16 \
-    numbers are used before it has to make room. Which loop jumps from line to line, and over \
-    how many before it comes back?";
+const COLUMNS: &str = "That is column by column. The inner loop jumps to a new line of the \
+    packed memory with every step, and in a tall matrix there are more steps than the cache has \
+    lines: each line is fetched 16 times, for one number at a time.";
+const STORAGE: &str = "That is the order of the storage, which reads each line once. But where \
+    the storage runs down long columns, the packed memory jumps to a new line with every step, \
+    and none is left when the next column comes. Reading in order is half of the work.";
+const LONG: &str = "The inner loop runs along the longer side. One of storage and packed memory \
+    jumps with each of its steps, over more lines than the cache holds, and fetches them all \
+    again in the next round. Along the shorter side they fit.";
+const LINES: &str = "The numbers are right and too many lines were fetched. A line pays if all \
+    its 16 numbers are used before it has to make room. Which loop jumps from line to line, and \
+    over how many before it comes back?";

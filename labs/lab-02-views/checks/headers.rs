@@ -29,7 +29,7 @@ pub fn random(rng: &mut Generator, rank: usize) -> Header {
         strides[dim] = step;
         step *= shape[dim] + 1 + rng.below(3);
     }
-    header(&shape, &strides, 3 + rng.below(50))
+    header(&shape, &strides, 50 + rng.below(50))
 }
 
 /// Every index of a shape, in logical order.

@@ -100,21 +100,22 @@ fn narrowed(
     compare(check, &called, &Some(got), &Some(want), &ideas)
 }
 
-const INVERTED: &str = "The order was read the other way round: as where each old dimension goes. It \
-    says where each new one comes from: `order[0]` is the old dimension that is now first.";
-const STAY: &str = "The sizes moved and the strides stayed. The result has the right shape and reads \
-    the wrong elements. A dimension takes its stride along.";
-const PACKED: &str = "Those are the strides of a packed tensor of the new shape. Nothing has moved, \
-    so the elements lie as they did: the strides have to come from the header.";
+const INVERTED: &str = "The order was read the other way round: as where each old dimension \
+    goes. It says where each new one comes from: `order[0]` is the old dimension that is now \
+    first.";
+const STAY: &str = "The sizes moved and the strides stayed. The result has the right shape and \
+    reads the wrong elements. A dimension takes its stride along.";
+const PACKED: &str = "Those are the strides of a packed tensor of the new shape. Nothing has \
+    moved, so the elements lie as they did: the strides have to come from the header.";
 const SHAPE: &str = "The strides moved and the sizes stayed. A dimension takes its size along.";
 const LOST: &str = "The offset is gone. The first element is the same one as before.";
-const REPLACED: &str = "The new offset forgets the old one. This view may already begin in the middle \
-    of its storage, and the offset counts from the beginning of that.";
-const STEPS: &str = "The offset grew by the number of steps. It is counted in elements, and each step \
-    along this dimension passes over as many as its stride says.";
+const REPLACED: &str = "The new offset forgets the old one. This view may already begin in the \
+    middle of its storage, and the offset counts from the beginning of that.";
+const STEPS: &str = "The offset grew by the number of steps. It is counted in elements, and each \
+    step along this dimension passes over as many as its stride says.";
 const STAYS: &str = "The offset did not move, so the result shows the first elements along the \
     dimension and not those from `start` on.";
 const SIZE: &str = "The size did not change: the result reaches beyond the elements asked for.";
-const END: &str = "`len` was taken for the place where the elements end. It says how many there are, \
-    as in PyTorch's `narrow`.";
+const END: &str = "`len` was taken for the place where the elements end. It says how many there \
+    are, as in PyTorch's `narrow`.";
 const REST: &str = "All elements from `start` to the end were kept. `len` says how many to keep.";

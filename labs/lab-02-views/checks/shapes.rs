@@ -186,27 +186,29 @@ fn factors(rng: &mut Generator, numel: usize) -> Vec<usize> {
     sizes
 }
 
-const PACKED: &str = "The elements lie packed, and any shape with as many elements is a view then. \
-    Look at the case that was refused: which dimensions did you compare?";
-const STEPS: &str = "There are strides, and these lead to other elements. Inside a run of memory the \
-    last new size steps as the run does, and each one before it by the sizes behind it times that.";
-const CONTIGUOUS: &str = "It was refused, and nothing has to move. The elements need not lie packed: \
-    only dimensions that are merged must follow one another. Splitting one, or leaving it as it is, \
-    is always possible.";
-const GAP: &str = "No strides lead to these elements. A new dimension reaches over the end of a run of \
-    memory: the next element lies elsewhere than one step further. Each run must split exactly \
-    into new sizes.";
-const STEP: &str = "Two dimensions merge if the outer stride equals the inner size times the inner \
-    stride. Where elements lie 2 apart, a row of 4 is left after 8 places, not after 4.";
-const ONE: &str = "A dimension of size 1 stood in the way. Nobody ever takes a step along it, so its \
-    stride says nothing. Skip it, and compare its neighbours.";
-const BRIDGE: &str = "The stride of a dimension of size 1 was believed. It says nothing about where the \
-    next element lies. Skip it, and compare its neighbours.";
-const NEW: &str = "Sizes of 1 in the new shape need no element of their own: they can stand anywhere, \
-    also where all elements are used up, and take any stride.";
-const ZERO: &str = "A stride of 0 follows the same rule: two dimensions merge if the outer stride equals \
-    the inner size times the inner stride. So 0 merges with 0, and with nothing else.";
-const COUNT: &str = "The shapes hold different numbers of elements: the answer is None. The product of \
-    no sizes is 1.";
-const EMPTY: &str = "There are no elements, so no step is ever taken: any strides are right, and None is \
-    not. Dividing by a size of 0, or waiting for a run to end, does not work here.";
+const PACKED: &str = "The elements lie packed, and any shape with as many elements is a view \
+    then. Look at the case that was refused: which dimensions did you compare?";
+const STEPS: &str = "There are strides, and these lead to other elements. Inside a run of memory \
+    the last new size steps as the run does, and each one before it by the sizes behind it times \
+    that.";
+const CONTIGUOUS: &str = "It was refused, and nothing has to move. The elements need not lie \
+    packed: only dimensions that are merged must follow one another. Splitting one, or leaving \
+    it as it is, is always possible.";
+const GAP: &str = "No strides lead to these elements. A new dimension reaches over the end of a \
+    run of memory: the next element lies elsewhere than one step further. Each run must split \
+    exactly into new sizes.";
+const STEP: &str = "Two dimensions merge if the outer stride equals the inner size times the \
+    inner stride. Where elements lie 2 apart, a row of 4 is left after 8 places, not after 4.";
+const ONE: &str = "A dimension of size 1 stood in the way. Nobody ever takes a step along it, so \
+    its stride says nothing. Skip it, and compare its neighbours.";
+const BRIDGE: &str = "The stride of a dimension of size 1 was believed. It says nothing about \
+    where the next element lies. Skip it, and compare its neighbours.";
+const NEW: &str = "Sizes of 1 in the new shape need no element of their own: they can stand \
+    anywhere, also where all elements are used up, and take any stride.";
+const ZERO: &str = "A stride of 0 follows the same rule: two dimensions merge if the outer \
+    stride equals the inner size times the inner stride. So 0 merges with 0, and with nothing \
+    else.";
+const COUNT: &str = "The shapes hold different numbers of elements: the answer is None. The \
+    product of no sizes is 1.";
+const EMPTY: &str = "There are no elements, so no step is ever taken: any strides are right, and \
+    None is not. Dividing by a size of 0, or waiting for a run to end, does not work here.";

@@ -109,23 +109,24 @@ fn of_elements(imp: &Implementation, check: &mut Check, header: &Header) -> Resu
     Ok(())
 }
 
-const COLUMNS: &str = "Those are the strides of columns packed one after the other, as Fortran and \
-    MATLAB keep a matrix. Row by row, the last index moves first: the last stride is 1.";
+const COLUMNS: &str = "Those are the strides of columns packed one after the other, as Fortran \
+    and MATLAB keep a matrix. Row by row, the last index moves first: the last stride is 1.";
 const OWN: &str = "Each stride is too large by the size of its own dimension. One step along a \
     dimension passes over what lies behind it, not over the dimension itself.";
-const BACKWARDS: &str = "The right numbers in the wrong order. The first dimension has the longest \
-    step, the last one steps by 1.";
+const BACKWARDS: &str = "The right numbers in the wrong order. The first dimension has the \
+    longest step, the last one steps by 1.";
 const NEXT: &str = "Each stride is the next size alone. That is right for a matrix. With three \
-    dimensions, one step along the first passes over a whole matrix: all sizes behind it multiply.";
-const SIZES: &str = "Those are the sizes. A stride says how far the next element along a dimension \
-    is, a size how many there are.";
-const BYTES: &str = "That is counted in bytes. Strides, offsets and places are counted in elements \
-    here and in PyTorch; NumPy's strides are in bytes.";
-const ONE: &str = "A dimension of size 1 is counted like any other: PyTorch gives it the product of \
-    the sizes behind it, though the number is never used.";
+    dimensions, one step along the first passes over a whole matrix: all sizes behind it \
+    multiply.";
+const SIZES: &str = "Those are the sizes. A stride says how far the next element along a \
+    dimension is, a size how many there are.";
+const BYTES: &str = "That is counted in bytes. Strides, offsets and places are counted in \
+    elements here and in PyTorch; NumPy's strides are in bytes.";
+const ONE: &str = "A dimension of size 1 is counted like any other: PyTorch gives it the product \
+    of the sizes behind it, though the number is never used.";
 const OFFSET: &str = "The place is counted from the view's first element. The storage begins \
     earlier, by the offset.";
-const OF_SHAPE: &str = "That is where the element would lie if the tensor were packed. The header's \
-    own strides say where it lies.";
+const OF_SHAPE: &str = "That is where the element would lie if the tensor were packed. The \
+    header's own strides say where it lies.";
 const REVERSED: &str = "The first index was taken with the last stride. Index and stride belong \
     together by dimension.";

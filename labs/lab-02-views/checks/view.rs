@@ -52,23 +52,27 @@ fn one(
     let (got, want) = (got.map(seen), want.map(seen));
     let idea = |(key, thought), value| Idea { key, thought, value };
     let mut ideas = vec![idea(group.refused, None)];
-    if shape.iter().product::<usize>() == from.shape.iter().product::<usize>() && !overlaps(from) {
+    if count(shape) == count(&from.shape) && steps(from) {
         ideas.push(idea(("2.4-strides-ignored", IGNORED), Some(seen(packed(shape)))));
     }
     ideas.push(idea(group.granted, got.clone()));
     compare(check, &called, &got, &want, &ideas)
 }
 
-/// Whether some stride is 0: there the row-major strides say little about what was thought.
-fn overlaps(from: &Header) -> bool {
-    from.shape.iter().zip(&from.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+fn count(shape: &[usize]) -> usize {
+    shape.iter().product()
+}
+
+/// Whether every dimension steps: else the row-major strides say little about what was thought.
+fn steps(from: &Header) -> bool {
+    from.shape.iter().zip(&from.strides).all(|(&size, &stride)| size > 1 && stride > 0)
 }
 
 /// The definition: from the first place, one step along each dimension; all other places must be
 /// sums of such steps.
 fn right(from: &Header, shape: &[usize]) -> Option<Vec<usize>> {
     let places = places(from);
-    if shape.iter().product::<usize>() != places.len() {
+    if count(shape) != places.len() {
         return None;
     }
     let behind = packed(shape);
@@ -81,6 +85,7 @@ fn right(from: &Header, shape: &[usize]) -> Option<Vec<usize>> {
     (reached == places).then_some(strides)
 }
 
-const IGNORED: &str = "Those are the strides of a packed tensor of the new shape, and the header's \
-    elements do not lie packed. Read through them, the numbers come in the order of memory, and \
-    not in the order of the view: the typical silent bug of a reshape after a transpose.";
+const IGNORED: &str = "Those are the strides of a packed tensor of the new shape, and the \
+    header's elements do not lie packed. Read through them, the numbers come in the order of \
+    memory, and not in the order of the view: the typical silent bug of a reshape after a \
+    transpose.";

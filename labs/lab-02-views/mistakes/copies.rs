@@ -6,19 +6,24 @@ use super::super::solution;
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
-    let wrong = |diagnosis, name, f: fn(&mut Memory, &Header)| {
-        wrong("2.5", diagnosis, name, |table| table.gather = f)
-    };
+    [orders(), numbers()].into_iter().flatten().collect()
+}
+
+fn gather(diagnosis: &'static str, name: &'static str, f: fn(&mut Memory, &Header)) -> Wrong {
+    wrong("2.5", diagnosis, name, |table| table.gather = f)
+}
+
+fn orders() -> Vec<Wrong> {
     vec![
-        wrong("2.5-row-by-row", "row by row", |memory, from| by(memory, from, true)),
-        wrong("2.5-column-by-column", "column by column", |memory, from| by(memory, from, false)),
-        wrong("2.5-order-of-storage", "in the order of the storage", |memory, from| {
+        gather("2.5-row-by-row", "row by row", |memory, from| by(memory, from, true)),
+        gather("2.5-column-by-column", "column by column", |memory, from| by(memory, from, false)),
+        gather("2.5-order-of-storage", "in the order of the storage", |memory, from| {
             by(memory, from, from.strides[0] > from.strides[1]);
         }),
-        wrong("2.5-long-side-inside", "the long side inside", |memory, from| {
+        gather("2.5-long-side-inside", "the long side inside", |memory, from| {
             by(memory, from, from.shape[0] <= from.shape[1]);
         }),
-        wrong("2.5-too-many-lines", "every 64th column", |memory, from| {
+        gather("2.5-too-many-lines", "every 64th column", |memory, from| {
             let (rows, columns) = (from.shape[0], from.shape[1]);
             for first in 0..64 {
                 for j in (first..columns).step_by(64) {
@@ -26,32 +31,37 @@ pub fn mistakes() -> Vec<Wrong> {
                 }
             }
         }),
-        wrong("2.5-strides-ignored", "one after the other", |memory, from| {
+    ]
+}
+
+fn numbers() -> Vec<Wrong> {
+    vec![
+        gather("2.5-strides-ignored", "one after the other", |memory, from| {
             let strides = vec![from.shape[1], 1];
             solution::gather(memory, &Header { strides, ..from.clone() });
         }),
-        wrong("2.5-offset-forgotten", "from the beginning", |memory, from| {
+        gather("2.5-offset-forgotten", "from the beginning", |memory, from| {
             solution::gather(memory, &Header { offset: 0, ..from.clone() });
         }),
-        wrong("2.5-transposed", "packs columns", |memory, from| {
+        gather("2.5-transposed", "packs columns", |memory, from| {
             for i in 0..from.shape[0] {
                 for j in 0..from.shape[1] {
                     memory.copy(solution::position(from, &[i, j]), j * from.shape[0] + i);
                 }
             }
         }),
-        wrong("2.5-incomplete", "all columns but one", |memory, from| {
+        gather("2.5-incomplete", "all columns but one", |memory, from| {
             for i in 0..from.shape[0] {
                 for j in 1..from.shape[1] {
                     copy(memory, from, i, j);
                 }
             }
         }),
-        wrong("2.5-copied-again", "both ways", |memory, from| {
+        gather("2.5-copied-again", "both ways", |memory, from| {
             by(memory, from, true);
             by(memory, from, false);
         }),
-        wrong("2.5-out-of-bounds", "places in bytes", |memory, from| {
+        gather("2.5-out-of-bounds", "places in bytes", |memory, from| {
             for i in 0..from.shape[0] {
                 for j in 0..from.shape[1] {
                     let place = 4 * solution::position(from, &[i, j]);

@@ -47,11 +47,12 @@ pub fn strides() -> Vec<Wrong> {
 }
 
 pub fn permutes() -> Vec<Wrong> {
+    [orders(), parts()].into_iter().flatten().collect()
+}
+
+fn orders() -> Vec<Wrong> {
     let order = |diagnosis, name, f: fn(&Header, &[usize]) -> Header| {
         wrong("2.2", diagnosis, name, |table| table.permute = f)
-    };
-    let part = |diagnosis, name, f: fn(&Header, usize, usize, usize) -> Header| {
-        wrong("2.2", diagnosis, name, |table| table.narrow = f)
     };
     vec![
         order("2.2-order-inverted", "where each one goes", |header, order| {
@@ -78,6 +79,14 @@ pub fn permutes() -> Vec<Wrong> {
             offset: 0,
             ..solution::permute(header, order)
         }),
+    ]
+}
+
+fn parts() -> Vec<Wrong> {
+    let part = |diagnosis, name, f: fn(&Header, usize, usize, usize) -> Header| {
+        wrong("2.2", diagnosis, name, |table| table.narrow = f)
+    };
+    vec![
         part("2.2-offset-replaced", "the old offset gone", |header, dim, start, len| {
             let offset = start * header.strides[dim];
             Header { offset, ..solution::narrow(header, dim, start, len) }
@@ -102,40 +111,49 @@ pub fn permutes() -> Vec<Wrong> {
 }
 
 pub fn expands() -> Vec<Wrong> {
-    let wrong = |diagnosis, name, f: fn(&Header, &[usize]) -> Option<Header>| {
-        wrong("2.3", diagnosis, name, |table| table.expand = f)
-    };
+    [broadcasts(), refused(), granted()].into_iter().flatten().collect()
+}
+
+fn expand(
+    diagnosis: &'static str,
+    name: &'static str,
+    f: fn(&Header, &[usize]) -> Option<Header>,
+) -> Wrong {
+    wrong("2.3", diagnosis, name, |table| table.expand = f)
+}
+
+fn broadcasts() -> Vec<Wrong> {
     vec![
-        wrong("2.3-stride-kept", "stretched without stride 0", |header, shape| {
+        expand("2.3-stride-kept", "stretched without stride 0", |header, shape| {
             let mut result = solution::expand(header, shape)?;
             let added = shape.len() - header.shape.len();
             result.strides[added..].copy_from_slice(&header.strides);
             Some(result)
         }),
-        wrong("2.3-packed-strides", "strides of the large shape", |header, shape| {
+        expand("2.3-packed-strides", "strides of the large shape", |header, shape| {
             let strides = contiguous_strides(shape);
             Some(Header { strides, ..solution::expand(header, shape)? })
         }),
-        wrong("2.3-new-dimension-steps", "new dimensions step", |header, shape| {
+        expand("2.3-new-dimension-steps", "new dimensions step", |header, shape| {
             let mut result = solution::expand(header, shape)?;
             let added = shape.len() - header.shape.len();
             result.strides[..added].copy_from_slice(&contiguous_strides(shape)[..added]);
             Some(result)
         }),
-        wrong("2.3-offset-lost", "from the beginning of the storage", |header, shape| {
+        expand("2.3-offset-lost", "from the beginning of the storage", |header, shape| {
             Some(Header { offset: 0, ..solution::expand(header, shape)? })
         }),
-        wrong("2.3-all-zero", "stride 0 everywhere", |header, shape| {
+        expand("2.3-all-zero", "stride 0 everywhere", |header, shape| {
             let strides = vec![0; shape.len()];
             Some(Header { strides, ..solution::expand(header, shape)? })
         }),
-        wrong("2.3-aligned-in-front", "from the first size on", |header, shape| {
+        expand("2.3-aligned-in-front", "from the first size on", |header, shape| {
             let mut full = header.clone();
             full.shape.resize(shape.len().max(full.shape.len()), 1);
             full.strides.resize(full.shape.len(), 0);
             solution::expand(&full, shape)
         }),
-        wrong("2.3-larger-size", "the larger size", |header, shape| {
+        expand("2.3-larger-size", "the larger size", |header, shape| {
             let own = |dim: usize| {
                 let added = shape.len() - header.shape.len();
                 dim.checked_sub(added).map_or(0, |dim| header.shape[dim])
@@ -144,7 +162,12 @@ pub fn expands() -> Vec<Wrong> {
             let sizes = shape.iter().enumerate().map(|(dim, &size)| size.max(own(dim)));
             Some(Header { shape: sizes.collect(), ..result })
         }),
-        wrong("2.3-nothing-to-stretch", "refuses what fits already", |header, shape| {
+    ]
+}
+
+fn refused() -> Vec<Wrong> {
+    vec![
+        expand("2.3-nothing-to-stretch", "refuses what fits already", |header, shape| {
             if header.shape == shape { None } else { solution::expand(header, shape) }
         }),
         wrong(
@@ -155,13 +178,18 @@ pub fn expands() -> Vec<Wrong> {
                 false => None,
             },
         ),
-        wrong("2.3-fewer-dimensions", "drops what is too much", |header, shape| {
+    ]
+}
+
+fn granted() -> Vec<Wrong> {
+    vec![
+        expand("2.3-fewer-dimensions", "drops what is too much", |header, shape| {
             let surplus = header.shape.len().saturating_sub(shape.len());
             let strides = header.strides[surplus..].to_vec();
             let shape_left = header.shape[surplus..].to_vec();
             solution::expand(&Header { shape: shape_left, strides, offset: header.offset }, shape)
         }),
-        wrong("2.3-nothing-fits-all", "0 for anything", |header, shape| {
+        expand("2.3-nothing-fits-all", "0 for anything", |header, shape| {
             let free = |&dim: &usize| shape.get(dim) == Some(&0);
             let empty = header.shape.len() == shape.len() && (0..shape.len()).any(|d| free(&d));
             match empty {
@@ -169,7 +197,7 @@ pub fn expands() -> Vec<Wrong> {
                 false => solution::expand(header, shape),
             }
         }),
-        wrong("2.3-shrinks", "a 1 on either side", |header, shape| {
+        expand("2.3-shrinks", "a 1 on either side", |header, shape| {
             let mut cut = header.clone();
             let added = shape.len().checked_sub(cut.shape.len())?;
             for (own, &size) in cut.shape.iter_mut().zip(&shape[added..]) {
@@ -177,10 +205,10 @@ pub fn expands() -> Vec<Wrong> {
             }
             solution::expand(&cut, shape)
         }),
-        wrong("2.3-whole-times", "any multiple", |header, shape| {
+        expand("2.3-whole-times", "any multiple", |header, shape| {
             stretched(header, shape, |own, size| own > 0 && size > own && size % own == 0)
         }),
-        wrong("2.3-any-size-stretches", "any smaller size", |header, shape| {
+        expand("2.3-any-size-stretches", "any smaller size", |header, shape| {
             stretched(header, shape, |own, size| own > 0 && size > own)
         }),
     ]

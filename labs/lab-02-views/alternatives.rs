@@ -37,7 +37,7 @@ pub fn alternatives() -> Vec<Alternative<Implementation>> {
         other("2.5", "tiles", Implementation { gather: copies::in_tiles, ..of }),
         other("2.5", "halves", Implementation { gather: copies::in_halves, ..of }),
         other("2.5", "strips of rows", Implementation { gather: copies::in_strips, ..of }),
-        other("2.5", "small tiles, backwards", Implementation { gather: copies::backwards, ..of }),
+        other("2.5", "backwards", Implementation { gather: copies::backwards, ..of }),
         other("2.6", "fused attention", Implementation { attend: blocks::fused, ..of }),
         other("2.6", "four dimensions", Implementation { attend: blocks::four_dims, ..of }),
         other("2.6", "queries scaled", Implementation { attend: blocks::scaled_queries, ..of }),

@@ -26,8 +26,8 @@ pub fn contiguous_strides(shape: &[usize]) -> Vec<usize> {
 pub fn position(header: &Header, index: &[usize]) -> usize {
     // SOLUTION 2.1
     let mut place = header.offset;
-    for dim in 0..index.len() {
-        place += index[dim] * header.strides[dim];
+    for (dim, i) in index.iter().enumerate() {
+        place += i * header.strides[dim];
     }
     place
     // END
@@ -37,9 +37,9 @@ pub fn position(header: &Header, index: &[usize]) -> usize {
 pub fn permute(header: &Header, order: &[usize]) -> Header {
     // SOLUTION 2.2
     let mut result = header.clone();
-    for dim in 0..order.len() {
-        result.shape[dim] = header.shape[order[dim]];
-        result.strides[dim] = header.strides[order[dim]];
+    for (dim, &from) in order.iter().enumerate() {
+        result.shape[dim] = header.shape[from];
+        result.strides[dim] = header.strides[from];
     }
     result
     // END
@@ -159,19 +159,18 @@ pub fn copied_bytes(sizes: &Sizes) -> u64 {
     let Sizes { batch, queries, keys, heads, kv_heads, head_width, dtype } = *sizes;
     // Between batch and heads lies time, so they merge only where one of the three has size 1.
     let merges = |tokens: usize| batch == 1 || heads == 1 || tokens == 1;
-    let (mut of_queries, mut of_keys) = (0, 0);
+    let mut of_queries = 0;
     if !merges(queries) {
         of_queries += 1;
     }
-    let repeated = kv_heads < heads;
-    if repeated && kv_heads > 1 {
-        of_keys += 2;
-    } else if repeated && batch > 1 || !repeated && !merges(keys) {
-        of_keys += 2;
-    }
+    // The result's heads merge with their width.
     if heads > 1 && queries > 1 {
         of_queries += 1;
     }
+    // A group and its repetition merge only if there is one group; it then steps by 0, and a batch
+    // does not.
+    let copied = if kv_heads == heads { !merges(keys) } else { kv_heads > 1 || batch > 1 };
+    let of_keys = if copied { 2 } else { 0 };
     let tokens = (of_queries * queries + of_keys * keys) as u64;
     tokens * (batch * heads * head_width) as u64 * dtype.size() as u64
     // END

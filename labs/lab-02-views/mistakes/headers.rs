@@ -170,7 +170,7 @@ fn refused() -> Vec<Wrong> {
         expand("2.3-nothing-to-stretch", "refuses what fits already", |header, shape| {
             if header.shape == shape { None } else { solution::expand(header, shape) }
         }),
-        wrong(
+        expand(
             "2.3-no-new-dimensions",
             "as many dimensions as before",
             |header, shape| match header.shape.len() == shape.len() {

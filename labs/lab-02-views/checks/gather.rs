@@ -83,7 +83,15 @@ fn copied(
     // Each number of the storage says where it lies.
     let mut memory = Memory::new((0..storage).map(|place| place as f32).collect(), places.len());
     check.if_it_dies(Death::Panicked, "2.5-out-of-bounds", BOUNDS);
+    let packed = memory.target().as_ptr();
     check.call(called.as_str(), || (imp.gather)(&mut memory, from))?;
+    check.require(memory.target().as_ptr() == packed, || {
+        Diagnosis::new("2.5-another-memory")
+            .called(called.as_str())
+            .got("a Memory that the function has made itself")
+            .expected("the one that was given, with all that it has fetched")
+            .thought(ANOTHER)
+    })?;
     numbers(check, &called, from, &places, memory.target())?;
     let count = places.len() as u64;
     check.require(memory.copies() == count, || {
@@ -192,6 +200,8 @@ fn in_order(from: &Header, rows_outside: bool) -> Fetched {
 
 const BOUNDS: &str = "A place does not exist. The place in the storage is the offset plus each \
     index times its stride; the place in the packed memory is row times columns plus column.";
+const ANOTHER: &str = "The memory was exchanged for a fresh one, which has counted nothing of what \
+    it took to fill the first.";
 const IGNORED: &str = "The numbers came in the order of the storage, as if it held the matrix \
     row by row. The header's strides say where element [i, j] lies.";
 const OFFSET: &str = "The view was read from the beginning of the storage. It begins at its \

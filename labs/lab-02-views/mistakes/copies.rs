@@ -57,6 +57,13 @@ fn numbers() -> Vec<Wrong> {
                 }
             }
         }),
+        gather("2.5-another-memory", "a fresh memory for the used one", |memory, from| {
+            by(memory, from, true);
+            let packed = memory.target().to_vec();
+            let mut fresh = Memory::new(packed.clone(), packed.len());
+            (0..packed.len()).for_each(|place| fresh.copy(place, place));
+            *memory = fresh;
+        }),
         gather("2.5-copied-again", "both ways", |memory, from| {
             by(memory, from, true);
             by(memory, from, false);

@@ -15,7 +15,7 @@ pub struct Shown {
     pub places: Vec<usize>,
 }
 
-const WIDTH: i32 = 640;
+const WIDTH: i32 = 540;
 const MARGIN: i32 = 14;
 const CELL: (i32, i32) = (40, 28);
 /// Where the first row of views begins, and how much a view needs besides its cells.
@@ -39,15 +39,15 @@ pub fn svg(len: usize, group: usize, views: &[Shown]) -> Result<String, String> 
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
     let colour = |place: usize| COLOURS[place / group % COLOURS.len()];
-    write(&area, "the storage, by place", (MARGIN, 18), 18, HPos::Left)?;
+    write(&area, "the storage, by place", (MARGIN, 18), 20, HPos::Left)?;
     for place in 0..len {
         cell(&area, (MARGIN + place as i32 * CELL.0, 34), place, colour(place))?;
     }
     let mut top = TOP;
     for (row, height) in views.chunks(2).zip(heights) {
         for (left, view) in [MARGIN, WIDTH / 2 + MARGIN].into_iter().zip(row) {
-            write(&area, &view.title, (left, top), 18, HPos::Left)?;
-            write(&area, &view.header, (left, top + 22), 16, HPos::Left)?;
+            write(&area, &view.title, (left, top), 20, HPos::Left)?;
+            write(&area, &view.header, (left, top + 22), 19, HPos::Left)?;
             for (i, &place) in view.places.iter().enumerate() {
                 let (row, column) = ((i / view.shape[1]) as i32, (i % view.shape[1]) as i32);
                 let at = (left + column * CELL.0, top + HEAD - 8 + row * CELL.1);
@@ -72,7 +72,7 @@ fn cell(area: &Area, at: (i32, i32), place: usize, colour: RGBColor) -> Result<(
     draw(area.draw(&Rectangle::new(corners, colour.mix(0.3).filled())))?;
     draw(area.draw(&Rectangle::new(corners, BLACK)))?;
     let middle = (at.0 + CELL.0 / 2, at.1 + CELL.1 / 2);
-    write(area, &place.to_string(), middle, 17, HPos::Center)
+    write(area, &place.to_string(), middle, 20, HPos::Center)
 }
 
 fn write(area: &Area, text: &str, at: (i32, i32), size: i32, side: HPos) -> Result<(), String> {

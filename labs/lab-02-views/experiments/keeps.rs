@@ -65,7 +65,7 @@ const TRIES: u64 = 100;
 pub fn reuse(_: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
     output.say(&format!(
-        "A tensor is freed and another of its size is made. Of {TRIES} tries, at the same address:\n"
+        "A tensor is freed and another of its size is made. Of {TRIES}, at the same address:\n"
     ));
     let mut table = Table::new().column("shape", "shape", "").column("same", "same address", "");
     for size in [16, 256, 4096] {

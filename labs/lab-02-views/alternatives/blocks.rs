@@ -51,3 +51,29 @@ pub fn keys_first(x: &Tensor, block: &Block) -> Tensor {
     let y = scores.mul_scalar(1.0 / f64::from(d as u32).sqrt()).softmax(-1).bmm(&v);
     y.permute(&[1, 0, 2]).reshape(&[t, b, c]).matmul(&block.out)
 }
+
+/// Each head finds its own rows of the output projection, and the sum needs no merge.
+pub fn head_by_head(x: &Tensor, block: &Block) -> Tensor {
+    let c = x.shape()[2];
+    let d = c / block.heads;
+    let qkv = x.matmul(&block.qkv).transpose(0, 1);
+    let head = |head: usize| {
+        let [q, k, v] = [0, 1, 2].map(|part| qkv.narrow(2, part * c + head * d, d));
+        let scores = q.bmm(&k.transpose(1, 2)).div_scalar((d as f32).sqrt());
+        scores.softmax(-1).bmm(&v).matmul(&block.out.narrow(0, head * d, d))
+    };
+    let first = head(0);
+    (1..block.heads).fold(first, |sum, next| sum.add(&head(next))).transpose(0, 1)
+}
+
+/// Time and batch as rows of one matrix.
+pub fn in_rows(x: &Tensor, block: &Block) -> Tensor {
+    let (t, b, c) = (x.shape()[0], x.shape()[1], x.shape()[2]);
+    let (h, d) = (block.heads, c / block.heads);
+    let rows = x.view(&[t * b, c]);
+    let weights = block.qkv.split(&[c, c, c], 1);
+    let heads = |i: usize| rows.matmul(&weights[i]).view(&[t, b * h, d]).transpose(0, 1);
+    let scores = heads(0).bmm(&heads(1).transpose(1, 2)).div_scalar((d as f32).sqrt());
+    let y = scores.softmax(-1).bmm(&heads(2));
+    y.transpose(0, 1).reshape(&[t * b, c]).matmul(&block.out).view(&[t, b, c])
+}

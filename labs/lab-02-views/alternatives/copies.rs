@@ -12,10 +12,19 @@ fn copy(memory: &mut Memory, from: &Header, i: usize, j: usize) {
 }
 
 pub fn in_tiles(memory: &mut Memory, from: &Header) {
-    for top in (0..from.shape[0]).step_by(16) {
-        for left in (0..from.shape[1]).step_by(16) {
-            for i in top..from.shape[0].min(top + 16) {
-                for j in left..from.shape[1].min(left + 16) {
+    tiles(memory, from, 16);
+}
+
+/// Half a line wide, so a line is fetched more than once; still few times.
+pub fn in_small_tiles(memory: &mut Memory, from: &Header) {
+    tiles(memory, from, 8);
+}
+
+fn tiles(memory: &mut Memory, from: &Header, side: usize) {
+    for top in (0..from.shape[0]).step_by(side) {
+        for left in (0..from.shape[1]).step_by(side) {
+            for i in top..from.shape[0].min(top + side) {
+                for j in left..from.shape[1].min(left + side) {
                     copy(memory, from, i, j);
                 }
             }

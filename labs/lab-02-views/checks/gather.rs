@@ -54,7 +54,7 @@ fn small(rng: &mut Generator) -> Vec<Matrix> {
 
 /// One side is at most 40 long. A head is `d` wide, and there are `t` tokens.
 fn large(rng: &mut Generator) -> Vec<Matrix> {
-    let (d, t) = (33 + rng.below(8), 400 + rng.below(100));
+    let (d, t) = (33 + rng.below(8), 250 + rng.below(80));
     let (wide, offset) = (3 * d + 16 + rng.below(9), 7 + rng.below(30));
     vec![
         ("the keys of a head, packed", header(&[t, d], &[d, 1], 0)),

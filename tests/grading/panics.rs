@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 
-use engine_room::Misuse;
+use engine_room::{Error, Misuse};
 
 use crate::record::{self, Record};
 use crate::salvage;
@@ -50,6 +50,9 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     }
     if let Some(misuse) = payload.downcast_ref::<Misuse>() {
         return misuse.to_string();
+    }
+    if let Some(error) = payload.downcast_ref::<Error>() {
+        return error.to_string();
     }
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -9,15 +9,18 @@ pub fn other_results(output: &ReturnType) -> Vec<Expr> {
     let output = crate::mutator::text(output);
     if output.starts_with("Option < usize") {
         vec![parse_quote!(None), parse_quote!(Some(0))]
+    } else if output.starts_with("Option") {
+        vec![parse_quote!(None)]
     } else if output.starts_with("HashMap") {
         vec![parse_quote!(HashMap::new())]
     } else {
         match output.as_str() {
-            "u64" | "u16" => vec![parse_quote!(0), parse_quote!(1)],
+            "u64" | "u16" | "usize" => vec![parse_quote!(0), parse_quote!(1)],
             "f64" => vec![parse_quote!(0.0), parse_quote!(1.0)],
             "f16" => vec![parse_quote!(f16::ZERO), parse_quote!(f16::ONE)],
             "Outcome" => vec![parse_quote!(Outcome::Fine), parse_quote!(Outcome::UpdateLost)],
-            "Vec < Tensor >" => vec![parse_quote!(Vec::new())],
+            "Vec < Tensor >" | "Vec < usize >" => vec![parse_quote!(Vec::new())],
+            "Header" => vec![parse_quote!(header.clone())],
             "Tensor" => vec![parse_quote!(Tensor::zeros(&[]))],
             _ => Vec::new(),
         }

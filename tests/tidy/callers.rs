@@ -23,7 +23,13 @@ const HELPERS: [(&str, &[&str]); 3] = [
     ("comfy_table", &["labs/src/table.rs"]),
     (
         "plotters",
-        &["labs/src/plot.rs", "labs/src/axis.rs", "labs/src/diagram.rs", "labs/src/triangle.rs"],
+        &[
+            "labs/src/plot.rs",
+            "labs/src/axis.rs",
+            "labs/src/diagram.rs",
+            "labs/src/grid.rs",
+            "labs/src/triangle.rs",
+        ],
     ),
 ];
 

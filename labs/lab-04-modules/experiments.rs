@@ -2,6 +2,7 @@
 
 pub mod adamw;
 pub mod bytes;
+pub mod curves;
 pub mod forgotten;
 pub mod gradients;
 pub mod lines;

@@ -14,7 +14,9 @@ type Gradient = Option<f64>;
 
 /// Prints both tables.
 pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
-    output.say(&format!("One number, from 2.0 on. lr {LR}, weight decay {DECAY}, betas 0.9 and 0.999:\n"));
+    output.say(&format!(
+        "One number, from 2.0 on. lr {LR}, weight decay {DECAY}, betas 0.9 and 0.999:\n"
+    ));
     output.table("steps", &steps(&[0.5, -0.1, 0.3]));
     output.say("One number, from 1.0 on, with a gradient of 1 and then none, or 1 and then 0:\n");
     output.table("absent", &absent());

@@ -1,24 +1,25 @@
 //! Bytes per parameter: derived from the recipe, then counted after a step.
 
 use engine_room::memory::{Role, bytes_by_role};
-use engine_room::nn::Module;
+use engine_room::nn::{Linear, Module};
 use engine_room::rng::Generator;
 use engine_room::{DType, Device, Tensor};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
-use crate::experiments::training::{BATCH, Kind, Precision, RECIPES, Recipe, SIZES, step};
+use crate::experiments::training::{BATCH, F32, Kind, Precision, RECIPES, Recipe, SIZES, step};
 
 /// What is counted, in the order of the columns.
 const ROLES: [Role; 3] = [Role::Parameter, Role::Gradient, Role::Optimizer];
 
-/// GPT-2's smallest model.
+/// Parameters of GPT-2's smallest model.
 const GPT2: u64 = 124_439_808;
 
 /// Prints a row a recipe.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
+    let device = args.device()?;
     output.say(&format!(
-        "Bytes for each parameter, first by derivation, then counted by the engine after one step \
-         of\nan MLP of {SIZES:?}. The last column is GPT-2 with 124,439,808 parameters.\n"
+        "Bytes for each parameter, derived, and counted by the engine after one step of an MLP \
+         of\n{SIZES:?}. The last column is GPT-2 with 124,439,808 parameters.\n"
     ));
     let mut table = Table::new()
         .column("recipe", "recipe", "")
@@ -26,16 +27,21 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("parameter", "weights", "")
         .column("gradient", "gradients", "")
         .column("optimizer", "optimizer", "")
-        .column("sum", "in all", "bytes")
+        .column("sum", "in all", "")
         .column("gpt2", "GPT-2", "bytes");
     for recipe in &RECIPES {
-        let counted = counted(args.device()?, recipe, args.seed);
-        let sum: f64 = counted.iter().sum();
+        let build = |generator: &mut Generator| recipe.model(generator);
+        let (bytes, parameters) = counted(device, recipe, build, args.seed);
+        let each = bytes.map(|bytes| bytes / parameters);
+        let sum: u64 = each.iter().sum();
         let row = [recipe.name.into(), derived(recipe).into()].into_iter();
-        let row = row.chain(counted.map(Cell::Number));
-        table.row(row.chain([Cell::Number(sum), Cell::Bytes((sum * GPT2 as f64) as u64)]));
+        let row = row.chain(each.map(Cell::Count));
+        table.row(row.chain([Cell::Bytes(sum), Cell::Bytes(sum * GPT2)]));
     }
     output.table("rows", &table);
+    let million = |generator: &mut Generator| Linear::new(1000, 1000, false, generator);
+    let (bytes, _) = counted(device, &F32, million, args.seed);
+    output.prediction("4.a", bytes.iter().sum::<u64>() as f64, "bytes");
     Ok(())
 }
 
@@ -52,17 +58,23 @@ fn derived(recipe: &Recipe) -> String {
     format!("{own} + {own}{master}{state}")
 }
 
-/// Live bytes by role after a step, for each parameter.
-fn counted(device: Device, recipe: &Recipe, seed: u64) -> [f64; ROLES.len()] {
+/// Live bytes by role after one step of a model, and how many parameters it has.
+fn counted<M: Module>(
+    device: Device,
+    recipe: &Recipe,
+    build: impl Fn(&mut Generator) -> M,
+    seed: u64,
+) -> ([u64; ROLES.len()], u64) {
     let before = live(device);
     let mut generator = Generator::new(seed);
-    let model = recipe.model(&mut generator);
+    let model = build(&mut generator);
     let mut optimizer = recipe.optimizer(&model, 1e-3);
-    let x = Tensor::rand(&[BATCH, SIZES[0]], &mut generator).to(recipe.precision.dtype());
+    let inputs = model.parameters()[0].get().shape()[1];
+    let x = Tensor::rand(&[BATCH, inputs], &mut generator).to(recipe.precision.dtype());
     let y = Tensor::randint(0, 10, &[BATCH], &mut generator).to(DType::I64);
     step(&model, optimizer.as_mut(), recipe, &mut recipe.scaler(), &[x, y]);
-    let (after, count) = (live(device), model.num_parameters());
-    [0, 1, 2].map(|i| (after[i] - before[i]) as f64 / count as f64)
+    let after = live(device);
+    ([0, 1, 2].map(|i| after[i] - before[i]), model.num_parameters() as u64)
 }
 
 fn live(device: Device) -> [u64; ROLES.len()] {

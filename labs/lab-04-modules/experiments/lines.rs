@@ -1,20 +1,21 @@
 //! The training loop line by line: what is alive after each, and how much was alive meanwhile.
 
-use engine_room::Tensor;
+use engine_room::Device;
 use engine_room::memory::{Role, bytes_by_role, max_memory_allocated, reset_peak_memory_stats};
 use engine_room::nn::{Mlp, Module};
 use engine_room::optim::{AdamW, Optimizer};
 use engine_room::rng::Generator;
-use engine_room::{Device, memory::memory_allocated};
 use engine_room_labs::{Cell, Digits, LabArgs, Output, Plot, Table};
 
-const SIZES: [usize; 4] = [64, 128, 128, 10];
+use crate::experiments::training::SIZES;
+
 const BATCH: usize = 256;
-const SHOWN: [(Role, &str); 4] = [
+const SHOWN: [(Role, &str); 5] = [
     (Role::Parameter, "weights"),
     (Role::Gradient, "gradients"),
     (Role::Optimizer, "optimizer"),
     (Role::Activation, "activations"),
+    (Role::Other, "other"),
 ];
 
 /// Where a loop drops its gradients.
@@ -35,7 +36,7 @@ const DROPS: [(Drop, &str); 4] = [
     (Drop::Last, "last line"),
 ];
 
-/// Prints a row a line, and the peaks of loops that drop their gradients elsewhere.
+/// Prints a row a line.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let Recorder { points, .. } = two_iterations(args, Drop::First(true))?;
     output.say(&format!(
@@ -43,12 +44,23 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
          line, and\nthe most that were alive while it ran:\n"
     ));
     output.table("rows", &table(&points));
-    output.say("The peaks of both iterations, by the place of zero_grad():\n");
-    output.table("peaks", &peaks(args)?);
-    let weights = points[0].live[0];
-    let added = points.iter().map(|point| point.live[2]).max().unwrap_or(0);
-    output.prediction("4.a", added as f64 / weights as f64, "times the weights");
     output.plot(&figure(&points))
+}
+
+/// Prints the peaks of loops that drop their gradients at other places.
+pub fn places(args: &LabArgs, output: &mut Output) -> Result<(), String> {
+    output.say("The same training. The peaks of both iterations, by the place of zero_grad():\n");
+    let mut table = Table::new()
+        .column("place", "zero_grad() stands", "")
+        .column("first", "first iteration", "bytes")
+        .column("second", "second iteration", "bytes");
+    for (drop, name) in DROPS {
+        let recorder = two_iterations(args, drop)?;
+        let peaks = [1, 2].map(|iteration| Cell::Bytes(recorder.peak_of(iteration)));
+        table.row([name.into()].into_iter().chain(peaks));
+    }
+    output.table("rows", &table);
+    Ok(())
 }
 
 /// A line of the loop: bytes alive after it, by role, and the most while it ran.
@@ -62,8 +74,8 @@ struct Point {
 /// Runs lines and notes what they leave.
 struct Recorder {
     device: Device,
-    /// Bytes that were alive before there was a model.
-    before: u64,
+    /// Bytes of each role that were alive before there was a model.
+    before: [u64; SHOWN.len()],
     iteration: u64,
     points: Vec<Point>,
 }
@@ -72,9 +84,9 @@ impl Recorder {
     fn line<T>(&mut self, line: &'static str, f: impl FnOnce() -> T) -> T {
         reset_peak_memory_stats(self.device);
         let result = f();
-        let roles = bytes_by_role(self.device);
-        let live = SHOWN.map(|(role, _)| roles[role as usize].1);
-        let peak = max_memory_allocated(self.device) - self.before;
+        let mut live = live(self.device);
+        live.iter_mut().zip(self.before).for_each(|(bytes, before)| *bytes -= before);
+        let peak = max_memory_allocated(self.device) - self.before.iter().sum::<u64>();
         self.points.push(Point { iteration: self.iteration, line, live, peak });
         result
     }
@@ -85,38 +97,42 @@ impl Recorder {
     }
 }
 
-/// The first two iterations of a training, on one batch each.
+fn live(device: Device) -> [u64; SHOWN.len()] {
+    let roles = bytes_by_role(device);
+    SHOWN.map(|(role, _)| roles[role as usize].1)
+}
+
+/// The first two iterations of a training.
 fn two_iterations(args: &LabArgs, drop: Drop) -> Result<Recorder, String> {
     let images = Digits::load()?;
-    let batches = [0, 1].map(|i| {
-        let numbers: Vec<usize> = (i * BATCH..(i + 1) * BATCH).collect();
-        images.select(&numbers).tensors()
-    });
     let device = args.device()?;
-    let before = memory_allocated(device);
+    let mut recorder = Recorder { device, before: live(device), iteration: 0, points: Vec::new() };
     let model = Mlp::new(&SIZES, &mut Generator::new(args.seed));
     let mut optimizer = AdamW::new(model.parameters(), 1e-3);
-    let mut recorder = Recorder { device, before, iteration: 0, points: Vec::new() };
-    for (x, y) in &batches {
-        recorder.iteration += 1;
-        iterate(&mut recorder, &model, &mut optimizer, (x, y), drop);
+    for iteration in [1, 2] {
+        recorder.iteration = iteration;
+        let first = (iteration as usize - 1) * BATCH;
+        let numbers: Vec<usize> = (first..first + BATCH).collect();
+        iterate(&mut recorder, &model, &mut optimizer, &images.select(&numbers), drop);
     }
     Ok(recorder)
 }
 
-/// One iteration, with each line through the recorder.
+/// One iteration, with each line through the recorder. What it has made is dropped at its end,
+/// where Python's variables would live on into the next one.
 fn iterate(
     recorder: &mut Recorder,
     model: &Mlp,
     optimizer: &mut AdamW,
-    (x, y): (&Tensor, &Tensor),
+    images: &Digits,
     drop: Drop,
 ) {
+    let (x, y) = recorder.line("x, y = next(batches)", || images.tensors());
     if let Drop::First(set_to_none) = drop {
         recorder.line("optimizer.zero_grad()", || optimizer.zero_grad(set_to_none));
     }
-    let scores = recorder.line("scores = model(x)", || model.forward(x));
-    let loss = recorder.line("loss = cross_entropy(scores, y)", || scores.cross_entropy(y));
+    let scores = recorder.line("scores = model(x)", || model.forward(&x));
+    let loss = recorder.line("loss = cross_entropy(scores, y)", || scores.cross_entropy(&y));
     if drop == Drop::BeforeBackward {
         recorder.line("optimizer.zero_grad()", || optimizer.zero_grad(true));
     }
@@ -141,28 +157,14 @@ fn table(points: &[Point]) -> Table {
     table
 }
 
-/// The peak of each iteration for each place where gradients can be dropped.
-fn peaks(args: &LabArgs) -> Result<Table, String> {
-    let mut table = Table::new()
-        .column("place", "zero_grad() stands", "")
-        .column("first", "first iteration", "bytes")
-        .column("second", "second iteration", "bytes");
-    for (drop, name) in DROPS {
-        let recorder = two_iterations(args, drop)?;
-        let peaks = [1, 2].map(|iteration| Cell::Bytes(recorder.peak_of(iteration)));
-        table.row([name.into()].into_iter().chain(peaks));
-    }
-    Ok(table)
-}
-
 /// One line a role, one point a line of the loop.
 fn figure(points: &[Point]) -> Plot {
     let mut plot = Plot::lines(
         "What is alive after each line, in two iterations",
-        ("line: 1 zero_grad, 2 model, 3 loss, 4 backward, 5 step, and again", ""),
+        ("line: 1 batch, 2 zero_grad, 3 model, 4 loss, 5 backward, 6 step, and again from 7", ""),
         ("alive", "bytes"),
     );
-    for (role, (_, name)) in SHOWN.into_iter().enumerate() {
+    for (role, (_, name)) in SHOWN.into_iter().enumerate().take(4) {
         let bytes = points.iter().enumerate();
         plot.series(name, bytes.map(|(i, point)| (i as f64 + 1.0, point.live[role] as f64)));
     }

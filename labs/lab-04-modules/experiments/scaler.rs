@@ -10,7 +10,8 @@ const GRADIENTS: [f64; 6] = [1.0, f64::INFINITY, 1.0, 1.0, f64::NAN, 1.0];
 
 /// Prints a row an iteration.
 pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
-    output.say("One number, SGD with lr 0.1. The scale starts at 8 and grows after 2 good steps:\n");
+    output
+        .say("One number, SGD with lr 0.1. The scale starts at 8 and grows after 2 good steps:\n");
     let mut table = Table::new()
         .column("iteration", "iteration", "")
         .column("scale", "scale", "")

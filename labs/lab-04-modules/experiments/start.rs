@@ -3,7 +3,7 @@
 use engine_room::nn::init::{kaiming_uniform_, normal_};
 use engine_room::no_grad;
 use engine_room::rng::Generator;
-use engine_room::Tensor;
+use engine_room::{DType, Tensor};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
 const WIDTH: usize = 256;
@@ -49,7 +49,8 @@ fn sizes(start: Start, generator: &mut Generator) -> [f64; DEPTHS.len()] {
         let w = Tensor::zeros(&[WIDTH, WIDTH]);
         start(&w, generator);
         x = no_grad(|| x.linear(&w, None).relu());
-        after.push(f64::from(x.mul(&x).mean().item()).sqrt());
+        let exact = x.to(DType::F64);
+        after.push(exact.mul(&exact).mean().item_as::<f64>().sqrt());
     }
     DEPTHS.map(|depth| after[depth - 1])
 }

@@ -3,10 +3,13 @@
 
 use engine_room::amp::{GradScaler, autocast};
 use engine_room::data::{DataLoader, Sampler, TensorDataset};
+use engine_room::memory::{
+    Role, bytes_by_role, max_memory_allocated, memory_allocated, reset_peak_memory_stats,
+};
 use engine_room::nn::{Mlp, Module};
 use engine_room::optim::{AdamW, Optimizer, Sgd};
 use engine_room::rng::Generator;
-use engine_room::{DType, Tensor, no_grad};
+use engine_room::{DType, Device, Tensor, no_grad};
 use engine_room_labs::metrics::{Mean, accuracy};
 use engine_room_labs::{Digits, Split};
 
@@ -50,6 +53,11 @@ pub struct Recipe {
     pub kind: Kind,
 }
 
+/// Everything in f32, stepped by AdamW.
+pub const F32: Recipe = RECIPES[2];
+/// The same under autocast in bf16.
+pub const AUTOCAST: Recipe = RECIPES[3];
+
 /// Every recipe, in the order of the tables.
 pub const RECIPES: [Recipe; 7] = [
     Recipe { name: "f32, SGD", precision: Precision::Full, kind: Kind::Sgd },
@@ -70,7 +78,11 @@ pub const RECIPES: [Recipe; 7] = [
         precision: Precision::Master(DType::BF16),
         kind: Kind::AdamW,
     },
-    Recipe { name: "bf16 alone, AdamW", precision: Precision::Pure(DType::BF16), kind: Kind::AdamW },
+    Recipe {
+        name: "bf16 alone, AdamW",
+        precision: Precision::Pure(DType::BF16),
+        kind: Kind::AdamW,
+    },
 ];
 
 impl Precision {
@@ -107,6 +119,11 @@ impl Recipe {
             Kind::Momentum => Box::new(Sgd::new(params, lr).momentum(0.9)),
             Kind::Sgd => Box::new(Sgd::new(params, lr)),
         }
+    }
+
+    /// The loss of a batch: images and labels.
+    pub fn loss(&self, model: &dyn Module, batch: &[Tensor]) -> Tensor {
+        self.precision.run(|| model.forward(&batch[0]).cross_entropy(&batch[1]))
     }
 
     /// A scaler, which only f16 needs.
@@ -158,7 +175,7 @@ pub fn step(
     batch: &[Tensor],
 ) -> f64 {
     optimizer.zero_grad(true);
-    let loss = recipe.precision.run(|| model.forward(&batch[0]).cross_entropy(&batch[1]));
+    let loss = recipe.loss(model, batch);
     scaler.scale(&loss).backward();
     scaler.step(optimizer);
     scaler.update();
@@ -170,4 +187,34 @@ fn share_right(model: &dyn Module, recipe: &Recipe, images: &Digits) -> f64 {
     let x = x.to(recipe.precision.dtype());
     let scores = no_grad(|| recipe.precision.run(|| model.forward(&x)));
     accuracy(&scores, &y)
+}
+
+/// What a batch of so many images takes in the second iteration.
+pub struct Held {
+    /// Bytes that only the backward pass needs, when the loss is computed.
+    pub kept: u64,
+    /// The most bytes of all kinds that were live at once.
+    pub peak: u64,
+}
+
+/// Runs two iterations on random images of this many.
+pub fn held(device: Device, recipe: &Recipe, batch: usize, seed: u64) -> Held {
+    let before = memory_allocated(device);
+    let mut generator = Generator::new(seed);
+    let model = recipe.model(&mut generator);
+    let mut optimizer = recipe.optimizer(&model, 1e-3);
+    let mut scaler = recipe.scaler();
+    let x = Tensor::rand(&[batch, SIZES[0]], &mut generator).to(recipe.precision.dtype());
+    let pair = [x, Tensor::randint(0, 10, &[batch], &mut generator).to(DType::I64)];
+    step(&model, optimizer.as_mut(), recipe, &mut scaler, &pair);
+    optimizer.zero_grad(true);
+    reset_peak_memory_stats(device);
+    step(&model, optimizer.as_mut(), recipe, &mut scaler, &pair);
+    let peak = max_memory_allocated(device) - before;
+    let activations = || bytes_by_role(device)[Role::Activation as usize].1;
+    let batch_itself = activations();
+    let loss = recipe.loss(&model, &pair);
+    let kept = activations() - batch_itself;
+    drop(loss);
+    Held { kept, peak }
 }

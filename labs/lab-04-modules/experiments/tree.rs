@@ -5,15 +5,8 @@ use engine_room::rng::Generator;
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
 /// One block, so that the tree fits a page.
-const CONFIG: GptConfig = GptConfig {
-    vocab: 256,
-    context: 64,
-    width: 32,
-    layers: 1,
-    heads: 4,
-    dropout: 0.1,
-    tied: true,
-};
+const CONFIG: GptConfig =
+    GptConfig { vocab: 256, context: 64, width: 32, layers: 1, heads: 4, dropout: 0.1, tied: true };
 
 /// Prints the tree, and what two lists of it contain.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {

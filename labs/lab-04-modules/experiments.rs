@@ -6,6 +6,7 @@ pub mod curves;
 pub mod forgotten;
 pub mod gradients;
 pub mod lines;
+pub mod missing;
 pub mod reach;
 pub mod recipes;
 pub mod scaler;

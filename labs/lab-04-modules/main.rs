@@ -49,6 +49,11 @@ const EXPERIMENTS: &[Experiment] = &[
         run: experiments::forgotten::run,
     },
     Experiment {
+        name: "missing",
+        question: "what does a loop without zero_grad look like?",
+        run: experiments::missing::run,
+    },
+    Experiment {
         name: "curves",
         question: "what do the curves of exercise 4.6's loop look like?",
         run: experiments::curves::run,

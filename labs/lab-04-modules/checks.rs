@@ -1,6 +1,35 @@
 //! What lab 04 checks: one function an exercise, each on a table of the learner's functions, so
 //! that the same checks judge the learner, the solution, other right answers and typical mistakes.
 
+#[path = "checks/adamw.rs"]
+mod adamw;
+#[path = "checks/adamw_thoughts.rs"]
+mod adamw_thoughts;
+#[path = "checks/bytes.rs"]
+mod bytes;
+#[path = "checks/clip.rs"]
+mod clip;
+#[path = "checks/draws.rs"]
+mod draws;
+#[path = "checks/epochs.rs"]
+mod epochs;
+#[path = "checks/linear.rs"]
+mod linear;
+#[path = "checks/names.rs"]
+mod names;
+#[path = "checks/properties.rs"]
+mod properties;
+#[path = "checks/scaler.rs"]
+mod scaler;
+#[path = "checks/scaler_thoughts.rs"]
+mod scaler_thoughts;
+#[path = "checks/softmax.rs"]
+mod softmax;
+#[path = "checks/training_loop.rs"]
+mod training_loop;
+#[path = "checks/watched.rs"]
+mod watched;
+
 use engine_room::Tensor;
 use engine_room::nn::{Linear, Module, Parameter};
 use engine_room::optim::Optimizer;
@@ -54,4 +83,12 @@ macro_rules! implementation {
 pub(crate) use implementation;
 
 /// Every exercise of the lab, in the order of `lab.toml`.
-pub const CHECKS: &[Exercise<Implementation>] = &[];
+pub const CHECKS: &[Exercise<Implementation>] = &[
+    Exercise { id: "4.1", check: linear::linear },
+    Exercise { id: "4.2", check: names::names },
+    Exercise { id: "4.3", check: adamw::adamw },
+    Exercise { id: "4.4", check: clip::clip },
+    Exercise { id: "4.5", check: scaler::scaler },
+    Exercise { id: "4.6", check: training_loop::training_loop },
+    Exercise { id: "4.7", check: bytes::bytes },
+];

@@ -85,7 +85,8 @@ pub fn train(
             optimizer.step();
         }
         model.eval();
-        held_out_losses.push(model.forward(&held_out.images).cross_entropy(&held_out.labels));
+        let loss = model.forward(&held_out.images).cross_entropy(&held_out.labels);
+        held_out_losses.push(loss);
         epochs.push(Epoch {
             train_loss: sum / batches.len() as f64,
             held_out_loss: 0.0,

@@ -201,7 +201,8 @@ pub fn train(
     // STUB         optimizer.step();
     // STUB     }
     // STUB     model.eval();
-    // STUB     held_out_losses.push(model.forward(&held_out.images).cross_entropy(&held_out.labels));
+    // STUB     let loss = model.forward(&held_out.images).cross_entropy(&held_out.labels);
+    // STUB     held_out_losses.push(loss);
     // STUB     epochs.push(Epoch {
     // STUB         train_loss: sum / batches.len() as f64,
     // STUB         held_out_loss: 0.0,

@@ -84,14 +84,13 @@ pub fn train(
             }
             optimizer.step();
         }
+        let train_loss = sum / batches.len() as f64;
         model.eval();
         let loss = model.forward(&held_out.images).cross_entropy(&held_out.labels);
         held_out_losses.push(loss);
-        epochs.push(Epoch {
-            train_loss: sum / batches.len() as f64,
-            held_out_loss: 0.0,
-            live_bytes: memory_allocated(Device::Cpu),
-        });
+        let held_out_loss = 0.0; // until it is read
+        let live_bytes = memory_allocated(Device::Cpu);
+        epochs.push(Epoch { train_loss, held_out_loss, live_bytes });
     }
     for (epoch, loss) in epochs.iter_mut().zip(&held_out_losses) {
         epoch.held_out_loss = f64::from(loss.item());

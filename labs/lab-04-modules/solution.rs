@@ -97,13 +97,16 @@ pub fn clip_grad_norm(parameters: &[Parameter], max_norm: f64) -> f64 {
     let mut squares = 0.0;
     for parameter in parameters {
         if let Some(gradient) = parameter.get().grad() {
-            squares += gradient.to(DType::F64).pow_scalar(2.0).sum().item_as::<f64>();
+            for number in gradient.to_vec::<f32>() {
+                squares += f64::from(number) * f64::from(number);
+            }
         }
     }
     let norm = squares.sqrt();
     let factor = max_norm / (norm + 1e-6);
-    // Asked this way round, a factor of NaN is used, as every comparison with it is false.
-    if !(factor >= 1.0) {
+    // Asked this way round, a factor of NaN is used: every comparison with it is false.
+    let short_enough = factor >= 1.0;
+    if !short_enough {
         for parameter in parameters {
             if let Some(gradient) = parameter.get().grad() {
                 gradient.copy_(&gradient.mul_scalar(factor));
@@ -162,58 +165,47 @@ pub fn train(
     held_out: &Batch,
     plan: &Plan,
 ) -> Vec<Epoch> {
-    // SOLUTION 4.6
     let mut epochs = Vec::new();
+    // SOLUTION 4.6
+    // STUB // Reading a number waits for the device, so these losses are read once, at the end.
+    // STUB let mut held_out_losses = Vec::new();
+    // STUB model.train(true);
+    // END
     for _ in 0..plan.epochs {
+        // SOLUTION
         model.train(true);
+        // END
         let mut sum = 0.0;
         for group in batches.chunks(plan.accumulate) {
             optimizer.zero_grad(true);
             for batch in group {
                 let loss = model.forward(&batch.images).cross_entropy(&batch.labels);
+                // SOLUTION
                 loss.mul_scalar(1.0 / group.len() as f64).backward();
+                // STUB loss.backward();
+                // END
                 sum += f64::from(loss.item());
             }
             optimizer.step();
         }
+        let train_loss = sum / batches.len() as f64;
         model.eval();
+        // SOLUTION
         let loss = no_grad(|| model.forward(&held_out.images).cross_entropy(&held_out.labels));
-        epochs.push(Epoch {
-            train_loss: sum / batches.len() as f64,
-            held_out_loss: f64::from(loss.item()),
-            live_bytes: memory_allocated(Device::Cpu),
-        });
+        let held_out_loss = f64::from(loss.item());
+        // STUB let loss = model.forward(&held_out.images).cross_entropy(&held_out.labels);
+        // STUB held_out_losses.push(loss);
+        // STUB let held_out_loss = 0.0; // until it is read
+        // END
+        let live_bytes = memory_allocated(Device::Cpu);
+        epochs.push(Epoch { train_loss, held_out_loss, live_bytes });
     }
-    epochs
-    // STUB let mut epochs = Vec::new();
-    // STUB // Reading a number waits for the device, so these losses are read once, at the end.
-    // STUB let mut held_out_losses = Vec::new();
-    // STUB model.train(true);
-    // STUB for _ in 0..plan.epochs {
-    // STUB     let mut sum = 0.0;
-    // STUB     for group in batches.chunks(plan.accumulate) {
-    // STUB         optimizer.zero_grad(true);
-    // STUB         for batch in group {
-    // STUB             let loss = model.forward(&batch.images).cross_entropy(&batch.labels);
-    // STUB             loss.backward();
-    // STUB             sum += f64::from(loss.item());
-    // STUB         }
-    // STUB         optimizer.step();
-    // STUB     }
-    // STUB     model.eval();
-    // STUB     let loss = model.forward(&held_out.images).cross_entropy(&held_out.labels);
-    // STUB     held_out_losses.push(loss);
-    // STUB     epochs.push(Epoch {
-    // STUB         train_loss: sum / batches.len() as f64,
-    // STUB         held_out_loss: 0.0,
-    // STUB         live_bytes: memory_allocated(Device::Cpu),
-    // STUB     });
-    // STUB }
+    // SOLUTION
     // STUB for (epoch, loss) in epochs.iter_mut().zip(&held_out_losses) {
     // STUB     epoch.held_out_loss = f64::from(loss.item());
     // STUB }
-    // STUB epochs
     // END
+    epochs
 }
 
 /// 4.7 Predict the bytes of a model in training, between `optimizer.step()` and `zero_grad`.

@@ -149,7 +149,7 @@ fn shown(values: &[f64]) -> String {
 }
 
 fn close(a: f64, b: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 2e-6 * b.abs()
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 2e-6 * b.abs() + 1e-20
 }
 
 fn same(a: &Clipped, b: &Clipped) -> bool {

@@ -1,4 +1,5 @@
-//! Bytes per parameter: derived from the recipe, then counted after a step.
+//! Bytes per parameter: derived from the recipe, then counted after a step. With `--mine` the
+//! reader's prediction stands beside.
 
 use engine_room::memory::{Role, bytes_by_role};
 use engine_room::nn::{Linear, Module};
@@ -6,7 +7,9 @@ use engine_room::rng::Generator;
 use engine_room::{DType, Device, Tensor};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
+use crate::exercise;
 use crate::experiments::training::{BATCH, F32, Kind, Precision, RECIPES, Recipe, SIZES, step};
+use crate::recipe::{RoleBytes, Rule};
 
 /// What is counted, in the order of the columns.
 const ROLES: [Role; 3] = [Role::Parameter, Role::Gradient, Role::Optimizer];
@@ -29,14 +32,19 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("optimizer", "optimizer", "")
         .column("sum", "in all", "")
         .column("gpt2", "GPT-2", "bytes");
+    if args.mine {
+        table = table.column("mine", "yours", "");
+    }
     for recipe in &RECIPES {
-        let build = |generator: &mut Generator| recipe.model(generator);
-        let (bytes, parameters) = counted(device, recipe, build, args.seed);
-        let each = bytes.map(|bytes| bytes / parameters);
+        let each = per_parameter(device, recipe, args.seed);
         let sum: u64 = each.iter().sum();
-        let row = [recipe.name.into(), derived(recipe).into()].into_iter();
-        let row = row.chain(each.map(Cell::Count));
-        table.row(row.chain([Cell::Bytes(sum), Cell::Bytes(sum * GPT2)]));
+        let mut row: Vec<Cell> = vec![recipe.name.into(), derived(recipe).into()];
+        row.extend(each.map(Cell::Count));
+        row.extend([Cell::Bytes(sum), Cell::Bytes(sum * GPT2)]);
+        if args.mine {
+            row.push(Cell::Bytes(predicted(recipe)));
+        }
+        table.row(row);
     }
     output.table("rows", &table);
     let million = |generator: &mut Generator| Linear::new(1000, 1000, false, generator);
@@ -56,6 +64,29 @@ fn derived(recipe: &Recipe) -> String {
         Kind::Sgd => String::new(),
     };
     format!("{own} + {own}{master}{state}")
+}
+
+/// What the reader's function says of a model with one parameter.
+fn predicted(recipe: &Recipe) -> u64 {
+    let asked = crate::recipe::Recipe {
+        weights: recipe.precision.dtype(),
+        autocast: matches!(recipe.precision, Precision::Autocast(_)),
+        master_weights: !matches!(recipe.precision, Precision::Pure(_)),
+        rule: match recipe.kind {
+            Kind::AdamW => Rule::AdamW,
+            Kind::Momentum => Rule::SgdMomentum,
+            Kind::Sgd => Rule::Sgd,
+        },
+    };
+    let RoleBytes { parameters, gradients, optimizer } = exercise::training_bytes(&asked, 1, 0);
+    parameters + gradients + optimizer
+}
+
+/// Bytes of weights, gradients and optimizer that a recipe holds for each parameter.
+pub fn per_parameter(device: Device, recipe: &Recipe, seed: u64) -> [u64; ROLES.len()] {
+    let build = |generator: &mut Generator| recipe.model(generator);
+    let (bytes, parameters) = counted(device, recipe, build, seed);
+    bytes.map(|bytes| bytes / parameters)
 }
 
 /// Live bytes by role after one step of a model, and how many parameters it has.

@@ -27,8 +27,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
     let whose = if args.mine { "your loop" } else { "the loop as it is handed out" };
     output.say(&format!(
-        "An MLP of {SIZES:?} with dropout {DROPOUT} on digits, SGD with momentum, trained by\n{whose}, \
-         one batch of {BATCH} a step:\n"
+        "An MLP of {SIZES:?} with dropout {DROPOUT} on digits, SGD with momentum, trained \
+         by\n{whose}, one batch of {BATCH} a step:\n"
     ));
     let split = Digits::load()?.split(args.seed);
     let [one, four] = [1, 4].map(|accumulate| curves(args, &split, accumulate));
@@ -132,7 +132,7 @@ fn figure(curves: &Curves) -> Result<String, String> {
         let epochs = curves.epochs.iter().enumerate();
         epochs.map(move |(i, epoch)| (i as f64 + 1.0, of(epoch)))
     };
-    let mut losses = Plot::lines("Losses", ("epoch", ""), ("mean loss", "nats"));
+    let mut losses = Plot::lines("Losses", ("epoch", ""), ("mean loss", "nats")).log_y();
     losses.series("training", points(|epoch| epoch.train_loss));
     losses.series("held out", points(|epoch| epoch.held_out_loss));
     let mut bytes = Plot::lines("Live bytes", ("epoch", ""), ("live", "bytes"));

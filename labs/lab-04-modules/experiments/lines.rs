@@ -132,7 +132,7 @@ fn iterate(
         recorder.line("optimizer.zero_grad()", || optimizer.zero_grad(set_to_none));
     }
     let scores = recorder.line("scores = model(x)", || model.forward(&x));
-    let loss = recorder.line("loss = cross_entropy(scores, y)", || scores.cross_entropy(&y));
+    let loss = recorder.line("loss = loss_fn(scores, y)", || scores.cross_entropy(&y));
     if drop == Drop::BeforeBackward {
         recorder.line("optimizer.zero_grad()", || optimizer.zero_grad(true));
     }
@@ -148,7 +148,7 @@ fn table(points: &[Point]) -> Table {
     for (_, name) in SHOWN {
         table = table.column(name, name, "");
     }
-    table = table.column("peak", "peak", "bytes");
+    table = table.column("peak", "peak", "");
     for Point { iteration, line, live, peak } in points {
         let row = [Cell::Count(*iteration), (*line).into()].into_iter();
         let row = row.chain(live.iter().copied().map(Cell::Bytes));

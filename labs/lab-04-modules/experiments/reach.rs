@@ -10,8 +10,8 @@ const BATCHES: [usize; 6] = [1, 16, 64, 256, 1024, 4096];
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let device = args.device()?;
     output.say(&format!(
-        "An MLP of {SIZES:?}, AdamW, in its second iteration. Bytes kept for the backward pass, and \
-         the\npeak, for a batch of so many images:\n"
+        "An MLP of {SIZES:?}, AdamW, in its second iteration. Bytes kept for the backward pass, \
+         and the\npeak, for a batch of so many images:\n"
     ));
     let mut table = Table::new()
         .column("batch", "batch", "images")

@@ -5,7 +5,10 @@ use std::time::Instant;
 use engine_room::rng::Generator;
 use engine_room_labs::{Cell, Digits, LabArgs, Output, Plot, Split, Table};
 
-use crate::experiments::training::{BATCH, Kind, Outcome, RECIPES, Recipe, SIZES, held, train};
+use crate::experiments::bytes::per_parameter;
+use crate::experiments::training::{
+    BATCH, Held, Kind, Outcome, RECIPES, Recipe, SIZES, held, train,
+};
 
 const EPOCHS: usize = 40;
 /// Whose losses are drawn.
@@ -15,12 +18,14 @@ const DRAWN: [usize; 3] = [2, 5, 6];
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
     output.say(&format!(
-        "An MLP of {SIZES:?} on digits, batches of {BATCH}, {EPOCHS} epochs. The peak is that of an \
-         iteration:\n"
+        "An MLP of {SIZES:?} on digits, batches of {BATCH}, {EPOCHS} epochs. Bytes: all that a \
+         weight holds, the\nactivations of an iteration, and its peak.\n"
     ));
     let (device, split) = (args.device()?, Digits::load()?.split(args.seed));
     let mut table = Table::new()
         .column("recipe", "recipe", "")
+        .column("parameter", "a weight", "")
+        .column("kept", "activations", "")
         .column("peak", "peak", "bytes")
         .column("loss", "last loss", "")
         .column("accuracy", "held out", "")
@@ -30,9 +35,12 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         let start = Instant::now();
         let outcome = trained(recipe, &split, args.seed);
         let seconds = start.elapsed().as_secs_f64();
-        let peak = held(device, recipe, BATCH, args.seed).peak;
+        let Held { kept, peak } = held(device, recipe, BATCH, args.seed);
+        let each: u64 = per_parameter(device, recipe, args.seed).iter().sum();
         table.row([
             recipe.name.into(),
+            Cell::Bytes(each),
+            Cell::Bytes(kept),
             Cell::Bytes(peak),
             Cell::Number(outcome.losses[EPOCHS - 1]),
             Cell::Share(outcome.accuracy),

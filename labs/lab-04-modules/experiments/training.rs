@@ -51,6 +51,8 @@ pub struct Recipe {
     pub precision: Precision,
     /// The optimizer.
     pub kind: Kind,
+    /// Whether the loop drops the gradients of the iteration before.
+    pub zero_grad: bool,
 }
 
 /// Everything in f32, stepped by AdamW.
@@ -60,29 +62,13 @@ pub const AUTOCAST: Recipe = RECIPES[3];
 
 /// Every recipe, in the order of the tables.
 pub const RECIPES: [Recipe; 7] = [
-    Recipe { name: "f32, SGD", precision: Precision::Full, kind: Kind::Sgd },
-    Recipe { name: "f32, SGD with momentum", precision: Precision::Full, kind: Kind::Momentum },
-    Recipe { name: "f32, AdamW", precision: Precision::Full, kind: Kind::AdamW },
-    Recipe {
-        name: "autocast bf16, AdamW",
-        precision: Precision::Autocast(DType::BF16),
-        kind: Kind::AdamW,
-    },
-    Recipe {
-        name: "autocast f16 + scaler, AdamW",
-        precision: Precision::Autocast(DType::F16),
-        kind: Kind::AdamW,
-    },
-    Recipe {
-        name: "bf16 + f32 master, AdamW",
-        precision: Precision::Master(DType::BF16),
-        kind: Kind::AdamW,
-    },
-    Recipe {
-        name: "bf16 alone, AdamW",
-        precision: Precision::Pure(DType::BF16),
-        kind: Kind::AdamW,
-    },
+    Recipe::new("f32, SGD", Precision::Full, Kind::Sgd),
+    Recipe::new("f32, SGD with momentum", Precision::Full, Kind::Momentum),
+    Recipe::new("f32, AdamW", Precision::Full, Kind::AdamW),
+    Recipe::new("autocast bf16, AdamW", Precision::Autocast(DType::BF16), Kind::AdamW),
+    Recipe::new("autocast f16 + scaler, AdamW", Precision::Autocast(DType::F16), Kind::AdamW),
+    Recipe::new("bf16 + f32 master, AdamW", Precision::Master(DType::BF16), Kind::AdamW),
+    Recipe::new("bf16 alone, AdamW", Precision::Pure(DType::BF16), Kind::AdamW),
 ];
 
 impl Precision {
@@ -104,6 +90,10 @@ impl Precision {
 }
 
 impl Recipe {
+    const fn new(name: &'static str, precision: Precision, kind: Kind) -> Recipe {
+        Recipe { name, precision, kind, zero_grad: true }
+    }
+
     /// The network in the recipe's type.
     pub fn model(&self, generator: &mut Generator) -> Mlp {
         let model = Mlp::new(&SIZES, generator);
@@ -174,7 +164,9 @@ pub fn step(
     scaler: &mut GradScaler,
     batch: &[Tensor],
 ) -> f64 {
-    optimizer.zero_grad(true);
+    if recipe.zero_grad {
+        optimizer.zero_grad(true);
+    }
     let loss = recipe.loss(model, batch);
     scaler.scale(&loss).backward();
     scaler.step(optimizer);

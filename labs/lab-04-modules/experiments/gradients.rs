@@ -105,7 +105,8 @@ fn figure(exact: &[f32], plain: &[f32], scaled: &[f32]) -> Plot {
         "Gradients of the digits' network, by size",
         ("size: 2 to the power of", ""),
         ("share of all", ""),
-    );
+    )
+    .log_y();
     for (name, numbers) in
         [("f32", exact), ("f16, loss scale 1", plain), ("f16, loss scale 2^16", scaled)]
     {

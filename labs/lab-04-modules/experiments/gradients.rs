@@ -40,8 +40,6 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         table.row([Cell::Text(format!("2^{scale}"))].into_iter().chain(shares));
     }
     output.table("rows", &table);
-    output.say("The gradient of one wrong score when nothing is known yet, by tokens a batch:\n");
-    output.table("tokens", &tokens());
     output.prediction("4.b", 100.0 * shares(&exact, &halves[0])[0], "percent");
     output.plot(&figure(&exact, &halves[0], &halves[2]))
 }
@@ -73,30 +71,6 @@ fn shares(exact: &[f32], half: &[f32]) -> [f64; 4] {
         share(&|g| g >= NORMAL && g.is_finite()),
         share(&|g| !g.is_finite()),
     ]
-}
-
-/// 1 / (tokens x vocabulary), in f32 and as f16 stores it.
-fn tokens() -> Table {
-    let mut table = Table::new()
-        .column("tokens", "tokens", "")
-        .column("vocabulary", "vocabulary", "")
-        .column("gradient", "gradient", "")
-        .column("f16", "in f16", "")
-        .column("scaled", "in f16, times 2^16", "");
-    for (tokens, vocabulary) in [(64, 10), (64, 50_257), (1024, 50_257), (8192, 50_257)] {
-        let gradient = 1.0 / f64::from(tokens * vocabulary);
-        let stored = |x: f64| {
-            Cell::Number(Tensor::scalar(x as f32).to(DType::F16).to(DType::F32).item().into())
-        };
-        table.row([
-            Cell::Count(tokens as u64),
-            Cell::Count(vocabulary as u64),
-            Cell::Number(gradient),
-            stored(gradient),
-            stored(gradient * 65536.0),
-        ]);
-    }
-    table
 }
 
 /// Which share of all gradients lies between one power of two and the next.

@@ -20,6 +20,7 @@ pub enum Thought {
     CountsNot,
     EpsInRoot,
     EpsTwice,
+    EpsNot,
     NoRoot,
     NotSquared,
     BetasExchanged,
@@ -87,6 +88,7 @@ fn one_weight(now: &mut After, i: usize, g: f64, settings: &AdamSettings, though
     let divisor = match thought {
         EpsInRoot => (v_hat + eps).sqrt(),
         EpsTwice => (v_hat + eps).sqrt() + eps,
+        EpsNot => v_hat.sqrt(),
         NoRoot => v_hat + eps,
         _ => v_hat.sqrt() + eps,
     };
@@ -177,6 +179,12 @@ pub const THOUGHTS: &[(Thought, &str, &str)] = &[
         EpsTwice,
         "4.3-eps-in-the-root",
         "eps stands under the root as well. It is added to the root.",
+    ),
+    (
+        EpsNot,
+        "4.3-eps-forgotten",
+        "eps is missing. A weight whose gradient has been 0 all along, a word that did not occur, is \
+         then divided by 0: 0/0 is NaN.",
     ),
     (
         NoRoot,

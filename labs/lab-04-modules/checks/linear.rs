@@ -1,8 +1,8 @@
 //! 4.1: the numbers that a new layer holds, by shape, bounds and distribution, and its product.
 
-use engine_room::Tensor;
 use engine_room::nn::{Linear, Parameter};
 use engine_room::rng::Generator;
+use engine_room::{DType, Tensor};
 use grading::{Check, Diagnosis, Idea};
 
 use super::Implementation;
@@ -17,7 +17,7 @@ pub fn linear(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
         }
     }
     let wide = 4_000 + rng.below(200);
-    let sizes = [(5 + rng.below(4), wide), (wide, 3), (1, wide + 1), (2, wide - 1)];
+    let sizes = [(7 + rng.below(3), wide), (wide, 3), (1, wide + 1), (2, wide - 1)];
     for (inputs, outputs) in sizes {
         numbers(imp, check, inputs, outputs)?;
     }
@@ -50,6 +50,9 @@ fn shapes(
         Idea { key: "4.1-shape-exchanged", thought: EXCHANGED, value: vec![inputs, outputs] };
     let want = vec![outputs, inputs];
     check.equal("shape of weight", &called, &shape(&layer.weight), &want, &[exchanged])?;
+    for parameter in [Some(&layer.weight), layer.bias.as_ref()].into_iter().flatten() {
+        check.equal("dtype", &called, &parameter.get().dtype(), &DType::F32, &[])?;
+    }
     let got = layer.bias.as_ref().map(shape);
     let idea = |key, thought, value| Idea { key, thought, value };
     let ideas = [

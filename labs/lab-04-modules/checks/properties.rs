@@ -120,7 +120,8 @@ pub fn modes(run: &Seen) -> Option<Fault> {
     for (number, epoch) in (1..).zip(&run.epochs) {
         if let Some(at) = epoch.runs.iter().position(|run| !run.training) {
             let got = format!("in epoch {number} the model is in evaluation for batch {}", at + 1);
-            return fault(run, STAYS, got, "in training".to_owned());
+            let reason = if number == 1 { ARRIVES } else { STAYS };
+            return fault(run, reason, got, "in training".to_owned());
         }
         if epoch.held_out.training {
             let got = format!("in epoch {number} the model is in training for the held-out images");
@@ -211,6 +212,11 @@ const STAYS: (&str, &str) = (
     "`eval()` holds until someone says otherwise. After the first look at the held-out images the \
      model stays in evaluation: dropout is off, the training loss falls faster, and the model fits \
      by heart what it should learn. `model.train(true)` belongs at the beginning of every epoch.",
+);
+const ARRIVES: (&str, &str) = (
+    "4.6-arrives-in-evaluation",
+    "The model was in evaluation when it came, and the first epoch leaves it there. Do not rely on \
+     its mode: `model.train(true)` belongs at the beginning of every epoch, the first one included.",
 );
 const TRAINS: (&str, &str) = (
     "4.6-evaluates-in-training",

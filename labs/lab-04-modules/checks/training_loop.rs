@@ -93,6 +93,10 @@ fn trained(
 ) -> Result<Seen, Diagnosis> {
     let (log, layer) = (Log::default(), Linear::new(PIXELS, CLASSES, true, rng));
     let model = WatchedModel::new(layer, &log);
+    if batches % 2 == 0 {
+        // As after a look at the loss before the training.
+        model.eval();
+    }
     let mut optimizer = WatchedSgd::new(model.parameters(), 0.3, &log);
     let train: Vec<Examples> = (0..batches).map(|_| examples(rng, BATCH)).collect();
     let held_out = examples(rng, HELD_OUT);

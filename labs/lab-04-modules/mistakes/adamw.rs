@@ -139,6 +139,9 @@ fn of_the_formula() -> Vec<Wrong> {
         adamw("4.3-eps-in-the-root", "sqrt(v + eps)", |w, g, state, settings| {
             changed(w, g, state, settings, means, |m, v, eps| m / (v + eps).sqrt());
         }),
+        adamw("4.3-eps-forgotten", "without eps", |w, g, state, settings| {
+            changed(w, g, state, settings, means, |m, v, _| m / v.sqrt());
+        }),
         adamw("4.3-no-root", "m / v", |w, g, state, settings| {
             changed(w, g, state, settings, means, |m, v, eps| m / (v + eps));
         }),

@@ -16,6 +16,7 @@ enum Fault {
     ByAccumulate,
     DividedTwice,
     TrainsOnce,
+    TrainsAfterwards,
     NeverEvaluates,
     KeepsGraphs,
     ZeroesEachBatch,
@@ -45,6 +46,7 @@ pub fn mistakes() -> Vec<Wrong> {
     vec![
         train("4.6-not-divided", "two mended, the sum left", with!(Undivided)),
         train("4.6-stays-in-evaluation", "two mended, eval left", with!(TrainsOnce)),
+        train("4.6-arrives-in-evaluation", "trains after eval", with!(TrainsAfterwards)),
         train("4.6-graphs-kept", "two mended, the graphs left", with!(KeepsGraphs)),
         train("4.6-last-group", "divides by accumulate", with!(ByAccumulate)),
         train("4.6-divided-twice", "divides the mean again", with!(DividedTwice)),
@@ -80,9 +82,11 @@ impl Loop<'_> {
         held_out: &Batch,
     ) -> Vec<Epoch> {
         let (mut epochs, mut losses): (Vec<Epoch>, Vec<Tensor>) = (Vec::new(), Vec::new());
-        self.model.train(true);
+        if self.fault != TrainsAfterwards {
+            self.model.train(true);
+        }
         for _ in usize::from(self.fault == OneEpochLess)..self.plan.epochs {
-            if self.fault != TrainsOnce {
+            if !matches!(self.fault, TrainsOnce | TrainsAfterwards) {
                 self.model.train(true);
             }
             let train_loss = match self.fault {
@@ -93,6 +97,9 @@ impl Loop<'_> {
                 self.model.eval();
             }
             losses.push(self.look_at(held_out));
+            if self.fault == TrainsAfterwards {
+                self.model.train(true);
+            }
             let late = usize::from(self.fault == LossOfBefore && losses.len() > 1);
             let live_bytes = if self.fault == NoBytes { 0 } else { memory_allocated(Device::Cpu) };
             let held_out_loss = f64::from(losses[losses.len() - 1 - late].item());

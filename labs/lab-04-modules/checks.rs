@@ -25,6 +25,8 @@ mod scaler;
 mod scaler_thoughts;
 #[path = "checks/softmax.rs"]
 mod softmax;
+#[path = "checks/thoughts.rs"]
+mod thoughts;
 #[path = "checks/training_loop.rs"]
 mod training_loop;
 #[path = "checks/watched.rs"]

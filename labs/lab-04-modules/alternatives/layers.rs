@@ -23,8 +23,6 @@ pub fn alternatives() -> Vec<Other> {
             table.linear_new = Linear::new;
             table.linear_forward = |layer, x| layer.forward(x);
         }),
-        other("4.1", "signs drawn apart", |table| table.linear_new = signs_apart),
-        other("4.1", "columns added up", |table| table.linear_forward = by_columns),
         other("4.2", "with a stack", |table| table.named_parameters = with_a_stack),
         other("4.2", "handed down", |table| {
             table.named_parameters = |module| {
@@ -33,8 +31,6 @@ pub fn alternatives() -> Vec<Other> {
                 found
             };
         }),
-        other("4.2", "removed afterwards", |table| table.named_parameters = removed_afterwards),
-        other("4.2", "looks for the first name", |table| table.named_parameters = first_names),
     ]
 }
 
@@ -67,19 +63,6 @@ fn with_init(inputs: usize, outputs: usize, bias: bool, generator: &mut Generato
     Linear { weight, bias }
 }
 
-fn signs_apart(inputs: usize, outputs: usize, bias: bool, generator: &mut Generator) -> Linear {
-    let bound = 1.0 / (inputs as f64).sqrt();
-    let mut draw = |shape: &[usize]| {
-        let mut values = Vec::new();
-        for _ in 0..shape.iter().product() {
-            let sign = if generator.next_u32() % 2 == 0 { -1.0 } else { 1.0 };
-            values.push((sign * f64::from(generator.uniform()) * bound) as f32);
-        }
-        Parameter::new(Tensor::from_vec(values, shape))
-    };
-    Linear { weight: draw(&[outputs, inputs]), bias: bias.then(|| draw(&[outputs])) }
-}
-
 fn through_linear(layer: &Linear, x: &Tensor) -> Tensor {
     x.linear(&layer.weight.get(), layer.bias.as_ref().map(Parameter::get).as_ref())
 }
@@ -94,15 +77,6 @@ fn flattened(layer: &Linear, x: &Tensor) -> Tensor {
     shape[x.shape().len() - 1] = outputs;
     let y = y.reshape(&shape);
     if let Some(bias) = &layer.bias { bias.get().add(&y) } else { y }
-}
-
-/// Each output is a product of x with one row, added up over the last dimension.
-fn by_columns(layer: &Linear, x: &Tensor) -> Tensor {
-    let wide = x.unsqueeze(-2).mul(&layer.weight.get()).sum_dims(&[-1], false);
-    match layer.bias.as_ref() {
-        None => wide,
-        Some(bias) => wide.add(&bias.get()),
-    }
 }
 
 fn with_a_stack(module: &ModuleTree) -> Named {
@@ -131,33 +105,4 @@ fn handed_down(module: &ModuleTree, prefix: &str, found: &mut Named) {
     for (name, child) in &module.children {
         handed_down(child, &format!("{prefix}{name}."), found);
     }
-}
-
-fn every_name(module: &ModuleTree) -> Named {
-    let inner = module.children.iter().flat_map(|(name, child)| {
-        let inner = every_name(child).into_iter();
-        inner.map(move |(inner, parameter)| (format!("{name}.{inner}"), parameter))
-    });
-    module.parameters.iter().cloned().chain(inner).collect()
-}
-
-fn removed_afterwards(module: &ModuleTree) -> Named {
-    let mut found = every_name(module);
-    let mut at = 0;
-    while at < found.len() {
-        let (earlier, rest) = found.split_at(at);
-        if earlier.iter().any(|(_, other)| other.is(&rest[0].1)) {
-            found.remove(at);
-        } else {
-            at += 1;
-        }
-    }
-    found
-}
-
-fn first_names(module: &ModuleTree) -> Named {
-    let all = every_name(module);
-    let is_first =
-        |at: &usize| all.iter().position(|(_, other)| other.is(&all[*at].1)) == Some(*at);
-    (0..all.len()).filter(is_first).map(|at| all[at].clone()).collect()
 }

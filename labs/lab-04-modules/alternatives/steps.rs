@@ -1,8 +1,8 @@
 //! Other right steps, clipping and loss scalers: 4.3, 4.4 and 4.5.
 
 use engine_room::nn::Parameter;
-use engine_room::optim::{self, AdamW, Optimizer, OptimizerState, ParamGroup, ParamState};
-use engine_room::{DType, Tensor, no_grad};
+use engine_room::optim::{self, Optimizer};
+use engine_room::{DType, Tensor};
 
 use super::super::state::{AdamSettings, AdamState, LossScaler};
 use super::{Other, other};
@@ -11,22 +11,15 @@ pub fn alternatives() -> Vec<Other> {
     vec![
         other("4.3", "in f32 throughout", |table| table.adamw_step = in_f32),
         other("4.3", "as PyTorch computes it", |table| table.adamw_step = like_pytorch),
-        other("4.3", "list by list", |table| table.adamw_step = list_by_list),
-        other("4.3", "the engine's own", |table| table.adamw_step = by_the_engine),
         other("4.4", "all numbers in one list", |table| table.clip_grad_norm = in_one_list),
-        other("4.4", "a norm of norms", |table| table.clip_grad_norm = norm_of_norms),
         other("4.4", "always multiplies", |table| table.clip_grad_norm = always_multiplies),
         other("4.4", "the engine's own", |table| {
             table.clip_grad_norm = |parameters, max_norm| {
                 optim::clip_grad_norm_(parameters, max_norm, 2.0, false).expect("never refuses")
             };
         }),
-        other("4.5", "divides in place", |table| table.scaler_step = divides_in_place),
         other("4.5", "an overflow is NaN times 0", |table| table.scaler_step = by_zero),
         other("4.5", "divides first, then looks", |table| table.scaler_step = looks_afterwards),
-        other("4.5", "asks the optimizer for its parameters", |table| {
-            table.scaler_step = by_groups;
-        }),
     ]
 }
 
@@ -65,44 +58,6 @@ fn like_pytorch(w: &mut [f32], g: Option<&[f32]>, state: &mut AdamState, setting
     }
 }
 
-fn list_by_list(w: &mut [f32], g: Option<&[f32]>, state: &mut AdamState, settings: &AdamSettings) {
-    let Some(g) = g else { return };
-    let AdamSettings { lr, beta1, beta2, eps, weight_decay } = *settings;
-    let AdamState { step, m, v } = state;
-    *step += 1;
-    let mean = |old: f32, new: f64, beta: f64| (beta * f64::from(old) + (1.0 - beta) * new) as f32;
-    *m = m.iter().zip(g).map(|(m, g)| mean(*m, f64::from(*g), beta1)).collect();
-    *v = v.iter().zip(g).map(|(v, g)| mean(*v, f64::from(*g).powi(2), beta2)).collect();
-    let corrected = |list: &[f32], beta: f64| -> Vec<f64> {
-        list.iter().map(|&x| f64::from(x) / (1.0 - beta.powf(*step as f64))).collect()
-    };
-    let updates = corrected(m, beta1).into_iter().zip(corrected(v, beta2));
-    for (w, (m, v)) in w.iter_mut().zip(updates) {
-        let wide = f64::from(*w);
-        *w = (wide - lr * (weight_decay * wide + m / (v.sqrt() + eps))) as f32;
-    }
-}
-
-fn by_the_engine(w: &mut [f32], g: Option<&[f32]>, state: &mut AdamState, settings: &AdamSettings) {
-    let Some(g) = g else { return };
-    let tensor = |values: &[f32]| Tensor::from_vec(values.to_vec(), &[values.len()]);
-    let parameter = Parameter::new(tensor(w));
-    parameter.get().backward_with(&tensor(g));
-    let AdamSettings { lr, beta1, beta2, eps, weight_decay } = *settings;
-    let group = ParamGroup { params: vec![parameter.clone()], lr, weight_decay };
-    let mut optimizer = AdamW::with_groups(vec![group]).betas((beta1, beta2)).eps(eps);
-    let tensors =
-        [("exp_avg", &state.m), ("exp_avg_sq", &state.v)].map(|(n, x)| (n.to_owned(), tensor(x)));
-    let saved = ParamState { step: state.step, tensors: tensors.to_vec() };
-    let saved = OptimizerState { groups: vec![(lr, weight_decay)], params: vec![saved] };
-    optimizer.load_state_dict(&saved).expect("it fits");
-    optimizer.step();
-    let kept = &optimizer.state_dict().params[0];
-    w.copy_from_slice(&parameter.get().to_vec::<f32>());
-    state.step = kept.step;
-    (state.m, state.v) = (kept.tensors[0].1.to_vec(), kept.tensors[1].1.to_vec());
-}
-
 fn gradients(parameters: &[Parameter]) -> Vec<Tensor> {
     parameters.iter().filter_map(|parameter| parameter.get().grad()).collect()
 }
@@ -123,24 +78,6 @@ fn in_one_list(parameters: &[Parameter], max_norm: f64) -> f64 {
         }
     }
     norm
-}
-
-fn norm_of_norms(parameters: &[Parameter], max_norm: f64) -> f64 {
-    let norm = |gradient: &Tensor| -> f64 {
-        let wide = gradient.to(DType::F64);
-        wide.mul(&wide).sum().item_as::<f64>().sqrt()
-    };
-    let gradients = gradients(parameters);
-    let total = gradients.iter().map(norm).fold(0.0, |total: f64, norm| total.hypot(norm));
-    // hypot takes infinity before NaN.
-    let any_nan = gradients.iter().any(|gradient| norm(gradient).is_nan());
-    let total = if any_nan { f64::NAN } else { total };
-    if total + 1e-6 <= max_norm {
-        return total;
-    }
-    let factor = Tensor::full(&[], (max_norm / (total + 1e-6)) as f32);
-    no_grad(|| gradients.iter().for_each(|gradient| gradient.mul_(&factor)));
-    total
 }
 
 fn always_multiplies(parameters: &[Parameter], max_norm: f64) -> f64 {
@@ -164,25 +101,6 @@ fn grown(scaler: &LossScaler) -> LossScaler {
         }
     }
     after
-}
-
-fn divides_in_place(
-    scaler: &mut LossScaler,
-    parameters: &[Parameter],
-    optimizer: &mut dyn Optimizer,
-) -> bool {
-    for gradient in gradients(parameters) {
-        if gradient.isfinite().to_vec::<bool>().contains(&false) {
-            scaler.scale *= scaler.backoff_factor;
-            scaler.growth_tracker = 0;
-            return false;
-        }
-    }
-    let scale = Tensor::full(&[], scaler.scale);
-    gradients(parameters).iter().for_each(|gradient| gradient.copy_(&gradient.div(&scale)));
-    optimizer.step();
-    *scaler = grown(scaler);
-    true
 }
 
 /// Whatever is not finite gives NaN when it is multiplied by 0.
@@ -220,23 +138,4 @@ fn looks_afterwards(
     scaler.growth_tracker = 0;
     scaler.scale *= scaler.backoff_factor;
     false
-}
-
-fn by_groups(scaler: &mut LossScaler, _: &[Parameter], optimizer: &mut dyn Optimizer) -> bool {
-    let mut largest = 0.0f32;
-    for parameter in optimizer.groups().iter().flat_map(|group| &group.params) {
-        let numbers = parameter.get().grad().map(|g| g.to_vec::<f32>()).unwrap_or_default();
-        for number in numbers {
-            let size = number.abs();
-            largest = if size > largest || size.is_nan() { size } else { largest };
-            if !largest.is_finite() {
-                scaler.growth_tracker = 0;
-                scaler.scale *= scaler.backoff_factor;
-                return false;
-            }
-        }
-    }
-    let old = std::mem::replace(scaler, grown(scaler));
-    optimizer.step_scaled(1.0 / f64::from(old.scale));
-    true
 }

@@ -14,10 +14,7 @@ pub fn alternatives() -> Vec<Other> {
         other("4.6", "scales the step", |table| table.train = scales_the_step),
         other("4.6", "one loss for a step", |table| table.train = one_loss),
         other("4.6", "backward with a share", |table| table.train = with_a_share),
-        other("4.6", "keeps detached losses", |table| table.train = detached),
-        other("4.6", "counts the batches", |table| table.train = counts),
         other("4.7", "bytes of one weight", |table| table.training_bytes = of_one_weight),
-        other("4.7", "role by role", |table| table.training_bytes = role_by_role),
         other("4.7", "a table", |table| table.training_bytes = table_of_recipes),
     ]
 }
@@ -117,75 +114,6 @@ fn with_a_share(
     epochs
 }
 
-/// As handed out, with the held-out losses read at the end.
-fn detached(
-    model: &dyn Module,
-    optimizer: &mut dyn Optimizer,
-    batches: &[Batch],
-    held_out: &Batch,
-    plan: &Plan,
-) -> Vec<Epoch> {
-    let (mut epochs, mut held_out_losses) = (Vec::new(), Vec::new());
-    for _ in 0..plan.epochs {
-        model.train(true);
-        let mut sum = 0.0;
-        for group in batches.chunks(plan.accumulate) {
-            optimizer.zero_grad(true);
-            let divisor = Tensor::full(&[], group.len() as f32);
-            for batch in group {
-                let loss = loss(model, batch);
-                loss.div(&divisor).backward();
-                sum += f64::from(loss.item());
-            }
-            optimizer.step();
-        }
-        model.eval();
-        held_out_losses.push(loss(model, held_out).detach());
-        epochs.push(Epoch {
-            train_loss: sum / batches.len() as f64,
-            held_out_loss: 0.0,
-            live_bytes: memory_allocated(Device::Cpu),
-        });
-    }
-    for (epoch, loss) in epochs.iter_mut().zip(&held_out_losses) {
-        epoch.held_out_loss = f64::from(loss.item());
-    }
-    epochs
-}
-
-/// Without groups: steps when enough batches have gone by, or when it was the last one.
-fn counts(
-    model: &dyn Module,
-    optimizer: &mut dyn Optimizer,
-    batches: &[Batch],
-    held_out: &Batch,
-    plan: &Plan,
-) -> Vec<Epoch> {
-    let mut epochs = Vec::new();
-    for _ in 0..plan.epochs {
-        model.train(true);
-        let mut sum = 0.0;
-        for (at, batch) in batches.iter().enumerate() {
-            let first = at - at % plan.accumulate;
-            if at == first {
-                optimizer.zero_grad(true);
-            }
-            let group = plan.accumulate.min(batches.len() - first);
-            let loss = loss(model, batch);
-            loss.mul_scalar((group as f32).recip()).backward();
-            sum += f64::from(loss.item());
-            if at + 1 == first + group {
-                optimizer.step();
-            }
-        }
-        let held_out_loss = held_out_loss(model, held_out);
-        let train_loss = sum / batches.len() as f64;
-        let live_bytes = memory_allocated(Device::Cpu);
-        epochs.push(Epoch { train_loss, held_out_loss, live_bytes });
-    }
-    epochs
-}
-
 fn of_one_weight(recipe: &Recipe, trained: u64, frozen: u64) -> RoleBytes {
     let size: u64 = if recipe.weights == DType::F32 { 4 } else { 2 };
     let state = match (size, recipe.master_weights, recipe.rule) {
@@ -202,26 +130,6 @@ fn of_one_weight(recipe: &Recipe, trained: u64, frozen: u64) -> RoleBytes {
         gradients: of_trained[1],
         optimizer: of_trained[2],
     }
-}
-
-fn role_by_role(recipe: &Recipe, trained: u64, frozen: u64) -> RoleBytes {
-    let mut bytes = RoleBytes { parameters: 0, gradients: 0, optimizer: 0 };
-    let size = recipe.weights.size() as u64;
-    bytes.parameters += size * trained;
-    bytes.parameters += size * frozen;
-    bytes.gradients += size * trained;
-    let mut kept_in = size;
-    if recipe.master_weights && size == 2 {
-        kept_in = 4;
-        bytes.optimizer += 4 * trained;
-    }
-    if recipe.rule != Rule::Sgd {
-        bytes.optimizer += kept_in * trained;
-    }
-    if recipe.rule == Rule::AdamW {
-        bytes.optimizer += kept_in * trained;
-    }
-    bytes
 }
 
 fn table_of_recipes(recipe: &Recipe, trained: u64, frozen: u64) -> RoleBytes {

@@ -6,6 +6,7 @@ use grading::{Check, Death, Diagnosis};
 use super::super::state::{AdamSettings, AdamState};
 use super::Implementation;
 use super::adamw_thoughts::{THOUGHTS, Thought, step};
+use super::thoughts::explained;
 
 /// A training: what it starts from, and the gradients of its steps.
 pub struct Run {
@@ -91,7 +92,7 @@ fn runs(rng: &mut Generator) -> Vec<Run> {
         fresh("a word that does not occur at first", vec![1.5, -0.5], rare, usual),
         Run {
             words: "goes on from step 500",
-            state: AdamState { step: 500, m: w(rng, 2), v: vec![0.3, 1.7] },
+            state: AdamState { step: 500, m: vec![0.2, -0.4], v: vec![0.3, 1.7] },
             ..fresh("", w(rng, 2), late, settings(0.1, [0.9, 0.999], 1e-8, 0.2))
         },
         fresh("steps without a gradient among them", w(rng, 2), gaps, usual),
@@ -113,14 +114,12 @@ fn judge(imp: &Implementation, check: &mut Check, run: &Run) -> Result<(), Diagn
         let Some((what, is, want)) = difference(&got[at], &right[at], run) else {
             continue;
         };
-        let agrees = |thought: &Thought| {
-            let thinks = carried_out(run, *thought);
+        let agrees = |thought| {
+            let thinks = carried_out(run, thought);
             let same = |a: &After, b: &After| difference(a, b, run).is_none();
             got.iter().zip(&thinks).all(|(got, thinks)| same(got, thinks))
         };
-        let known = THOUGHTS.iter().find(|(thought, ..)| agrees(thought));
-        let (key, thought) = known
-            .map_or((grading::diagnosis::key::WRONG_VALUE, ""), |(_, key, words)| (key, words));
+        let (key, thought) = explained(THOUGHTS, agrees);
         return Err(Diagnosis::new(key)
             .called(called)
             .got(format!("{what} = {is}"))
@@ -200,5 +199,5 @@ fn short(x: f64) -> String {
     }
 }
 
-const UNWRAPPED: &str = "A gradient was taken for granted. `None` says that the parameter took no \
-    part in the loss: nothing of it changes, the state neither.";
+const UNWRAPPED: &str = "A gradient was taken for granted. `None` says that the parameter took \
+    no part in the loss: nothing of it changes, the state neither.";

@@ -11,6 +11,7 @@ use grading::{Check, Death, Diagnosis};
 
 use super::super::recipe::{Recipe, RoleBytes, Rule};
 use super::Implementation;
+use super::thoughts::{Known, explained};
 
 /// A question: a recipe, and how many weights are trained and frozen.
 type Question = (Recipe, u64, u64);
@@ -111,18 +112,14 @@ fn asked(
     Ok(Answered { question, called, got, want })
 }
 
-/// The first wrong answer, with the thought that gives it and most of the others.
+/// The first wrong answer, with the thought that gives all of them.
 fn judge(answers: &[Answered]) -> Result<(), Diagnosis> {
     let Some(wrong) = answers.iter().find(|answer| answer.got != answer.want) else {
         return Ok(());
     };
-    let agrees = |thought: Thought, a: &&Answered| formula(&a.question, thought) == a.got;
-    let count = |thought: Thought| answers.iter().filter(|a| agrees(thought, a)).count();
-    let known = THOUGHTS.iter().filter(|(thought, ..)| agrees(*thought, &wrong));
-    let best = known.rev().max_by_key(|(thought, ..)| count(*thought));
+    let agrees = |thought| answers.iter().all(|a| formula(&a.question, thought) == a.got);
+    let (key, thought) = explained(THOUGHTS, agrees);
     let right = answers.iter().filter(|answer| answer.got == answer.want).count();
-    let (key, thought) =
-        best.map_or((grading::diagnosis::key::WRONG_VALUE, ""), |(_, key, words)| (key, words));
     let words = |RoleBytes { parameters, gradients, optimizer }: RoleBytes| {
         format!("parameters {parameters}, gradients {gradients}, optimizer {optimizer}")
     };
@@ -138,148 +135,84 @@ fn judge(answers: &[Answered]) -> Result<(), Diagnosis> {
 enum Thought {
     Right,
     FrozenForgotten,
-    FrozenGradients,
-    FrozenState,
     FrozenBoth,
     AutocastHalves,
     GradientsInF32,
-    NoGradients,
     MasterForgotten,
-    MasterAmongParameters,
     MasterAlways,
     MasterOfF32,
     StateOfWeights,
     StateInF32,
     OneNumber,
-    NoState,
-    SgdOne,
-    Numbers,
 }
 
 use Thought::*;
 
 fn formula(&(recipe, trained, frozen): &Question, thought: Thought) -> RoleBytes {
     let halves = thought == AutocastHalves && recipe.autocast;
-    let weight = if halves { 2 } else { recipe.weights.size() as u64 };
+    let size = recipe.weights.size() as u64;
+    let weight = if halves { 2 } else { size };
     let half = recipe.weights != DType::F32;
     let in_f32 = half && (recipe.master_weights || thought == MasterAlways);
-    let has_master =
-        (in_f32 && thought != MasterForgotten) || (thought == MasterOfF32 && recipe.master_weights);
-    let master = if has_master { 4 } else { 0 };
+    let master = match thought {
+        MasterForgotten => 0,
+        MasterOfF32 if recipe.master_weights => 4,
+        _ if in_f32 => 4,
+        _ => 0,
+    };
     let number = match thought {
-        StateOfWeights => weight,
+        StateOfWeights => size,
         StateInF32 => 4,
         _ if in_f32 => 4,
-        _ => recipe.weights.size() as u64,
+        _ => size,
     };
     let numbers = match recipe.rule {
-        _ if thought == NoState => 0,
-        Rule::Sgd => u64::from(thought == SgdOne),
+        Rule::Sgd => 0,
         Rule::SgdMomentum => 1,
-        Rule::AdamW => 2 - u64::from(thought == OneNumber),
+        Rule::AdamW if thought == OneNumber => 1,
+        Rule::AdamW => 2,
     };
-    let kept = if thought == FrozenForgotten { 0 } else { frozen };
-    let with_gradient =
-        trained + if matches!(thought, FrozenGradients | FrozenBoth) { frozen } else { 0 };
-    let with_state = trained + if matches!(thought, FrozenState | FrozenBoth) { frozen } else { 0 };
-    let gradient = match thought {
-        GradientsInF32 => 4,
-        NoGradients => 0,
-        _ => weight,
-    };
-    let moved = if thought == MasterAmongParameters { master } else { 0 };
-    let bytes = if thought == Numbers { weight.max(1) } else { 1 };
+    let kept = if thought == FrozenForgotten { trained } else { trained + frozen };
+    let stepped = if thought == FrozenBoth { trained + frozen } else { trained };
     RoleBytes {
-        parameters: ((trained + kept) * weight + trained * moved) / bytes,
-        gradients: with_gradient * gradient / bytes,
-        optimizer: with_state * (master - moved + numbers * number) / bytes,
+        parameters: kept * weight,
+        gradients: stepped * if thought == GradientsInF32 { 4 } else { weight },
+        optimizer: stepped * (master + numbers * number),
     }
 }
 
-const WIDTH: &str = "The number does not fit into 32 bits. Count bytes as `u64` from the start.";
-
-const THOUGHTS: &[(Thought, &str, &str)] = &[
-    (
-        AutocastHalves,
-        "4.7-autocast-halves",
-        "autocast was taken to halve the weights. It converts operands inside its region, and drops \
-         the converted copies when the region ends. Weights and gradients stay in fp32: autocast \
-         saves activations and time.",
-    ),
-    (
-        FrozenBoth,
-        "4.7-frozen-trained",
-        "Frozen weights were counted like trained ones. They get no gradient, and the optimizer never \
-         meets them.",
-    ),
-    (
-        FrozenGradients,
-        "4.7-frozen-gradients",
-        "Frozen weights were given gradients. They ask for none.",
-    ),
-    (
-        FrozenState,
-        "4.7-frozen-state",
-        "Frozen weights were given optimizer state. It is made in the first step of a parameter, and \
-         one without a gradient is passed over.",
-    ),
-    (
-        FrozenForgotten,
-        "4.7-frozen-forgotten",
-        "Frozen weights are missing. They are part of the model and lie in memory like all others.",
-    ),
-    (
-        GradientsInF32,
-        "4.7-gradients-in-f32",
-        "Gradients were counted with 4 bytes. Here a gradient has the type of its weight. (Megatron \
-         keeps fp32 ones besides: another recipe.)",
-    ),
-    (NoGradients, "4.7-no-gradients", "The gradients are missing. They live until `zero_grad`."),
-    (
-        MasterForgotten,
-        "4.7-master-forgotten",
-        "The fp32 copy of the weights is missing. With master weights the optimizer keeps m and v \
-         and, besides, the weight itself in fp32: 12 bytes with AdamW, not 8.",
-    ),
-    (
-        MasterAmongParameters,
-        "4.7-master-among-parameters",
-        "The master copy was counted among the parameters. The optimizer makes and keeps it.",
-    ),
-    (
-        MasterAlways,
-        "4.7-master-always",
-        "A master copy was counted without `master_weights`. PyTorch's AdamW keeps none, and its \
-         state in the type of the weight.",
-    ),
-    (
-        MasterOfF32,
-        "4.7-master-of-f32",
-        "Weights in fp32 were given a master copy. They are as wide as the master would be, so none \
-         is made.",
-    ),
-    (
-        StateOfWeights,
-        "4.7-state-of-weights",
-        "The optimizer's numbers were counted in the half type of the weights. With master weights \
-         they are kept in fp32.",
-    ),
-    (
-        StateInF32,
-        "4.7-state-in-f32",
-        "The optimizer's numbers were counted in fp32 throughout. Without master weights they have \
-         the type of the weight, which is why small updates get lost there.",
-    ),
-    (
-        OneNumber,
-        "4.7-one-number",
-        "AdamW was given one number a weight. It keeps two, m and v, each as large as the weights.",
-    ),
-    (NoState, "4.7-no-state", "What the optimizer keeps is missing, m and v or the momentum."),
-    (
-        SgdOne,
-        "4.7-sgd-keeps",
-        "SGD without momentum was given a number for each weight. It needs nothing but the gradient.",
-    ),
-    (Numbers, "4.7-numbers", "Those are numbers and not bytes."),
+const THOUGHTS: &[Known<Thought>] = &[
+    (AutocastHalves, "4.7-autocast-halves", AUTOCAST),
+    (FrozenBoth, "4.7-frozen-trained", FROZEN),
+    (FrozenForgotten, "4.7-frozen-forgotten", GONE),
+    (GradientsInF32, "4.7-gradients-in-f32", GRADIENTS),
+    (MasterForgotten, "4.7-master-forgotten", NO_MASTER),
+    (MasterAlways, "4.7-master-always", ALWAYS),
+    (MasterOfF32, "4.7-master-of-f32", OF_F32),
+    (StateOfWeights, "4.7-state-of-weights", NARROW),
+    (StateInF32, "4.7-state-in-f32", WIDE),
+    (OneNumber, "4.7-one-number", ONE),
 ];
+
+const WIDTH: &str = "The number does not fit into 32 bits. Count bytes as `u64` from the start.";
+const AUTOCAST: &str = "autocast was taken to halve the weights. It converts operands inside its \
+    region, and drops the converted copies when the region ends. Weights and gradients stay in \
+    fp32: autocast saves activations and time.";
+const FROZEN: &str = "Frozen weights were counted like trained ones. They get no gradient, and \
+    the optimizer keeps nothing for a parameter without one.";
+const GONE: &str = "Frozen weights are missing. They are part of the model and lie in memory \
+    like all others.";
+const GRADIENTS: &str = "Gradients were counted with 4 bytes. Here a gradient has the type of \
+    its weight. (Megatron keeps fp32 ones besides: another recipe.)";
+const NO_MASTER: &str = "The fp32 copy of the weights is missing. With master weights the \
+    optimizer keeps m and v and, besides, the weight itself in fp32: 12 bytes with AdamW, not 8.";
+const ALWAYS: &str = "A master copy was counted without `master_weights`. PyTorch's AdamW keeps \
+    none, and its state in the type of the weight.";
+const OF_F32: &str = "Weights in fp32 were given a master copy. They are as wide as the master \
+    would be, so none is made.";
+const NARROW: &str = "The optimizer's numbers were counted in the half type of the weights. With \
+    master weights they are kept in fp32.";
+const WIDE: &str = "The optimizer's numbers were counted in fp32 throughout. Without master \
+    weights they have the type of the weight, which is why small updates get lost there.";
+const ONE: &str = "AdamW was given one number a weight. It keeps two, m and v, each as large as \
+    the weights.";

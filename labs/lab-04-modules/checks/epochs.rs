@@ -67,7 +67,7 @@ pub fn in_order(
         }
     }
     let wrong = |got: String, expected: String| {
-        let diagnosis = Diagnosis::new("4.6-epochs").called(called.as_str()).thought(EPOCHS);
+        let diagnosis = Diagnosis::new(key::WRONG_VALUE).called(called.as_str());
         Err(diagnosis.got(got).expected(expected))
     };
     if epochs.len() != plan.epochs || !runs.is_empty() || !steps.is_empty() {
@@ -113,9 +113,8 @@ fn fits(
     Ok(())
 }
 
-const EPOCHS: &str = "Each epoch runs through all batches, steps, and then looks once at the \
-    held-out images.";
 const LEFT_OUT: &str = "Batches were left out. Where their number is no multiple of \
-    `accumulate`, the last ones make a shorter step: `chunks` gives them, `chunks_exact` does not.";
-const STEPS: &str = "`plan.accumulate` batches in a row make one step, and what is left at the end \
-    makes one more.";
+    `accumulate`, the last ones make a shorter step: `chunks` gives them, `chunks_exact` does \
+    not.";
+const STEPS: &str = "`plan.accumulate` batches in a row make one step, and what is left at the \
+    end makes one more.";

@@ -9,6 +9,9 @@ use super::watched::Stepped;
 /// Live bytes that an epoch may leave behind: room for a few numbers, not for a graph.
 const SLACK: u64 = 1_000;
 
+/// No known thought.
+const GENERIC: (&str, &str) = (key::WRONG_VALUE, "");
+
 /// Why a property does not hold.
 pub struct Fault {
     /// Of the diagnosis.
@@ -103,15 +106,13 @@ fn reason(
         close(got, &new.iter().zip(old).map(|(a, b)| a + b).collect::<Vec<f64>>())
     };
     match () {
-        () if got.is_empty() => ("4.6-no-gradient", EMPTY),
         () if single.len() > 1 && close(got, &all) => ("4.6-not-divided", SUMMED),
         () if close(got, &sum(single, 1.0 / accumulate as f64)) => ("4.6-last-group", SHORTER),
         () if close(got, &sum(last, 1.0)) || close(got, &sum(last, 1.0 / parts)) => {
             ("4.6-gradients-dropped", DROPPED)
         }
         () if with_old(&mean) || with_old(&all) => ("4.6-not-zeroed", KEPT),
-        () if close(got, &sum(single, 1.0 / (parts * parts))) => ("4.6-divided-twice", TWICE),
-        () => (key::WRONG_VALUE, ""),
+        () => GENERIC,
     }
 }
 
@@ -158,7 +159,7 @@ pub fn told(run: &Seen) -> Option<Fault> {
         if !near(told.train_loss, mean) {
             let reason = match near(told.train_loss, scaled) {
                 true => ("4.6-loss-of-the-share", SHARE),
-                false => (key::WRONG_VALUE, ""),
+                false => GENERIC,
             };
             let words = |loss: f64| format!("train_loss {loss:.5} in epoch {number}");
             return fault(run, reason, words(told.train_loss), words(mean));
@@ -167,13 +168,13 @@ pub fn told(run: &Seen) -> Option<Fault> {
             let loss = sloped(weights, &run.held_out).loss;
             if !near(told.held_out_loss, loss) {
                 let words = |loss: f64| format!("held_out_loss {loss:.5} in epoch {number}");
-                return fault(run, HELD_OUT, words(told.held_out_loss), words(loss));
+                return fault(run, GENERIC, words(told.held_out_loss), words(loss));
             }
         }
         let (live, told_live) = (epoch.held_out.live, told.live_bytes);
         if told_live < live / 2 || told_live > 2 * live + 64 * SLACK {
             let words = |bytes: u64| format!("live_bytes {bytes} in epoch {number}");
-            return fault(run, BYTES, words(told_live), format!("about {}", words(live)));
+            return fault(run, GENERIC, words(told_live), format!("about {}", words(live)));
         }
     }
     None
@@ -200,13 +201,10 @@ const SUMMED: &str = "That is the sum of the batches' gradients. Each `backward`
     their number before its backward pass.";
 const SHORTER: &str = "The losses were divided by `accumulate`, and this step has fewer batches: \
     the last step of an epoch comes out too short. Divide by the length of the group.";
-const DROPPED: &str = "Only the last batch of the step has left a gradient. `zero_grad` throws away \
-    what the batches before it have added: call it once a step, before the first batch.";
+const DROPPED: &str = "Only the last batch of the step has left a gradient. `zero_grad` throws \
+    away what the batches before it have added: call it once a step, before the first batch.";
 const KEPT: &str = "The gradient of the step before is still in it. `backward` adds, and nobody \
     has cleared: call `zero_grad` once a step.";
-const TWICE: &str = "The gradient was divided by the number of batches twice.";
-const EMPTY: &str = "No parameter had a gradient when the optimizer stepped: `zero_grad` stands \
-    between the backward passes and the step.";
 const STAYS: (&str, &str) = (
     "4.6-stays-in-evaluation",
     "`eval()` holds until someone says otherwise. After the first look at the held-out images the \
@@ -230,9 +228,5 @@ const GRAPHS: (&str, &str) = (
      for a backward pass that never comes. Compute the held-out loss inside `no_grad`, or keep the \
      number, `item()`, instead of the tensor.",
 );
-const SHARE: &str = "The mean was taken of losses that were divided for the backward pass. What is \
-    reported is the loss of a batch, whole.";
-const HELD_OUT: (&str, &str) =
-    ("4.6-held-out-loss", "The held-out loss is that of its own epoch, after the last step of it.");
-const BYTES: (&str, &str) =
-    ("4.6-live-bytes", "The live bytes are those of `memory_allocated` at the end of the epoch.");
+const SHARE: &str = "The mean was taken of losses that were divided for the backward pass. What \
+    is reported is the loss of a batch, whole.";

@@ -7,8 +7,9 @@ use grading::{Check, Death, Diagnosis};
 use super::super::state::LossScaler;
 use super::Implementation;
 use super::clip::parameters;
-use super::scaler_thoughts::Thought::{self, Right};
+use super::scaler_thoughts::Thought::Right;
 use super::scaler_thoughts::{THOUGHTS, after};
+use super::thoughts::explained;
 use super::watched::{Log, WatchedSgd};
 
 /// The gradients of one backward pass, before the loss was scaled; where one is not finite, the
@@ -145,11 +146,8 @@ fn judge(
     }
     let Some((called, at)) = wrong else { return Ok(()) };
     let thinks = |call: &Called, thought| after(&call.before, &call.gradients, thought);
-    let agrees =
-        |thought: Thought| calls.iter().all(|call| same(&call.outcome, &thinks(call, thought)));
-    let known = THOUGHTS.iter().find(|(thought, ..)| agrees(*thought));
-    let (key, thought) =
-        known.map_or((grading::diagnosis::key::WRONG_VALUE, ""), |(_, key, words)| (key, words));
+    let agrees = |thought| calls.iter().all(|call| same(&call.outcome, &thinks(call, thought)));
+    let (key, thought) = explained(THOUGHTS, agrees);
     let (got, want) = (&calls[at].outcome, thinks(&calls[at], Right));
     Err(Diagnosis::new(key)
         .called(called)

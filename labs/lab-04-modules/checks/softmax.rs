@@ -32,9 +32,9 @@ pub fn sloped(weights: &[Vec<f32>], examples: &Examples) -> Sloped {
         let scores: Vec<f64> = (0..classes).map(score).collect();
         let sum: f64 = scores.iter().map(|score| score.exp()).sum();
         result.loss += (sum.ln() - scores[label as usize]) / rows;
-        for class in 0..classes {
+        for (class, score) in scores.iter().enumerate() {
             let target = f64::from(u8::from(class == label as usize));
-            let d = (scores[class].exp() / sum - target) / rows;
+            let d = (score.exp() / sum - target) / rows;
             result.gradient[1][class] += d;
             for (at, x) in image.iter().enumerate() {
                 result.gradient[0][class * pixels + at] += d * f64::from(*x);

@@ -93,7 +93,7 @@ fn trained(
 ) -> Result<Seen, Diagnosis> {
     let (log, layer) = (Log::default(), Linear::new(PIXELS, CLASSES, true, rng));
     let model = WatchedModel::new(layer, &log);
-    if batches % 2 == 0 {
+    if batches.is_multiple_of(2) {
         // As after a look at the loss before the training.
         model.eval();
     }

@@ -8,7 +8,6 @@ type Step = fn(&mut [f32], Option<&[f32]>, &mut AdamState, &AdamSettings);
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_decay();
-    all.extend(of_the_correction());
     all.extend(of_the_formula());
     all.extend(of_the_state());
     all
@@ -45,89 +44,34 @@ fn of_the_decay() -> Vec<Wrong> {
                 w.iter_mut().for_each(|w| *w = (f64::from(*w) * kept) as f32);
             }
         }),
-        adamw("4.3-decay-forgotten", "Adam", undecayed),
     ]
 }
 
-/// The step with other divisors than 1 - beta^t.
-fn corrected(
-    w: &mut [f32],
-    g: Option<&[f32]>,
-    state: &mut AdamState,
-    settings: &AdamSettings,
-    by: fn(f64, f64, i32) -> (f64, f64),
-) {
-    let Some(g) = g else { return };
-    let AdamSettings { lr, beta1, beta2, eps, weight_decay } = *settings;
-    state.step += 1;
-    let (of_m, of_v) = by(beta1, beta2, state.step as i32);
-    for i in 0..w.len() {
-        let g = f64::from(g[i]);
-        let m = beta1 * f64::from(state.m[i]) + (1.0 - beta1) * g;
-        let v = beta2 * f64::from(state.v[i]) + (1.0 - beta2) * g * g;
-        let decayed = f64::from(w[i]) * (1.0 - lr * weight_decay);
-        w[i] = (decayed - lr * (m / of_m) / ((v / of_v).sqrt() + eps)) as f32;
-        (state.m[i], state.v[i]) = (m as f32, v as f32);
-    }
-}
-
-fn of_the_correction() -> Vec<Wrong> {
-    vec![
-        adamw("4.3-no-correction", "none", |w, g, state, settings| {
-            corrected(w, g, state, settings, |_, _, _| (1.0, 1.0));
-        }),
-        adamw("4.3-no-correction-of-v", "m only", |w, g, state, settings| {
-            corrected(w, g, state, settings, |beta1, _, t| (1.0 - beta1.powi(t), 1.0));
-        }),
-        adamw("4.3-no-correction-of-m", "v only", |w, g, state, settings| {
-            corrected(w, g, state, settings, |_, beta2, t| (1.0, 1.0 - beta2.powi(t)));
-        }),
-        adamw("4.3-counts-late", "t from 0", |w, g, state, settings| {
-            corrected(w, g, state, settings, |beta1, beta2, t| {
-                (1.0 - beta1.powi(t - 1), 1.0 - beta2.powi(t - 1))
-            });
-        }),
-        adamw("4.3-not-counted", "t is always 1", |w, g, state, settings| {
-            let before = state.step;
-            corrected(w, g, state, settings, |beta1, beta2, _| (1.0 - beta1, 1.0 - beta2));
-            state.step = before;
-        }),
-        adamw("4.3-counts-each-weight", "counts in the loop", |w, g, state, settings| {
-            let Some(g) = g else { return };
-            for i in 0..w.len() {
-                let mut one =
-                    AdamState { step: state.step, m: vec![state.m[i]], v: vec![state.v[i]] };
-                solution::adamw_step(&mut w[i..=i], Some(&g[i..=i]), &mut one, settings);
-                (state.step, state.m[i], state.v[i]) = (one.step, one.m[0], one.v[0]);
-            }
-        }),
-    ]
-}
-
-/// The step with another update or other running means.
+/// The step with other divisors than 1 - beta^t, or another update.
 fn changed(
     w: &mut [f32],
     g: Option<&[f32]>,
     state: &mut AdamState,
     settings: &AdamSettings,
-    means: fn(f64, f64, f64, &AdamSettings) -> (f64, f64),
+    correction: fn(f64, i32) -> f64,
     update: fn(f64, f64, f64) -> f64,
 ) {
     let Some(g) = g else { return };
     let AdamSettings { lr, beta1, beta2, eps, weight_decay } = *settings;
     state.step += 1;
-    let t = state.step as i32;
+    let [of_m, of_v] = [beta1, beta2].map(|beta| correction(beta, state.step as i32));
     for i in 0..w.len() {
-        let (m, v) = means(f64::from(state.m[i]), f64::from(state.v[i]), f64::from(g[i]), settings);
-        let update = update(m / (1.0 - beta1.powi(t)), v / (1.0 - beta2.powi(t)), eps);
-        w[i] = (f64::from(w[i]) * (1.0 - lr * weight_decay) - lr * update) as f32;
+        let g = f64::from(g[i]);
+        let m = beta1 * f64::from(state.m[i]) + (1.0 - beta1) * g;
+        let v = beta2 * f64::from(state.v[i]) + (1.0 - beta2) * g * g;
+        let decayed = f64::from(w[i]) * (1.0 - lr * weight_decay);
+        w[i] = (decayed - lr * update(m / of_m, v / of_v, eps)) as f32;
         (state.m[i], state.v[i]) = (m as f32, v as f32);
     }
 }
 
-fn means(m: f64, v: f64, g: f64, settings: &AdamSettings) -> (f64, f64) {
-    let AdamSettings { beta1, beta2, .. } = settings;
-    (beta1 * m + (1.0 - beta1) * g, beta2 * v + (1.0 - beta2) * g * g)
+fn correction(beta: f64, t: i32) -> f64 {
+    1.0 - beta.powi(t)
 }
 
 fn update(m: f64, v: f64, eps: f64) -> f64 {
@@ -136,45 +80,32 @@ fn update(m: f64, v: f64, eps: f64) -> f64 {
 
 fn of_the_formula() -> Vec<Wrong> {
     vec![
-        adamw("4.3-eps-in-the-root", "sqrt(v + eps)", |w, g, state, settings| {
-            changed(w, g, state, settings, means, |m, v, eps| m / (v + eps).sqrt());
+        adamw("4.3-no-correction", "none", |w, g, state, settings| {
+            changed(w, g, state, settings, |_, _| 1.0, update);
         }),
-        adamw("4.3-eps-forgotten", "without eps", |w, g, state, settings| {
-            changed(w, g, state, settings, means, |m, v, _| m / v.sqrt());
+        adamw("4.3-counts-late", "t from 0", |w, g, state, settings| {
+            changed(w, g, state, settings, |beta, t| correction(beta, t - 1), update);
+        }),
+        adamw("4.3-eps-in-the-root", "sqrt(v + eps)", |w, g, state, settings| {
+            changed(w, g, state, settings, correction, |m, v, eps| m / (v + eps).sqrt());
         }),
         adamw("4.3-no-root", "m / v", |w, g, state, settings| {
-            changed(w, g, state, settings, means, |m, v, eps| m / (v + eps));
-        }),
-        adamw("4.3-climbs", "plus", |w, g, state, settings| {
-            changed(w, g, state, settings, means, |m, v, eps| -update(m, v, eps));
-        }),
-        adamw("4.3-not-squared", "the size of g", |w, g, state, settings| {
-            let abs = |m: f64, v: f64, g: f64, s: &AdamSettings| {
-                (means(m, v, g, s).0, s.beta2 * v + (1.0 - s.beta2) * g.abs())
-            };
-            changed(w, g, state, settings, abs, update);
-        }),
-        adamw("4.3-shares-exchanged", "1 - beta stays", |w, g, state, settings| {
-            let shares = |m: f64, v: f64, g: f64, s: &AdamSettings| {
-                ((1.0 - s.beta1) * m + s.beta1 * g, (1.0 - s.beta2) * v + s.beta2 * g * g)
-            };
-            changed(w, g, state, settings, shares, update);
-        }),
-        adamw("4.3-not-a-mean", "adds g whole", |w, g, state, settings| {
-            let whole =
-                |m: f64, v: f64, g: f64, s: &AdamSettings| (s.beta1 * m + g, s.beta2 * v + g * g);
-            changed(w, g, state, settings, whole, update);
-        }),
-        adamw("4.3-betas-exchanged", "beta2 for m", |w, g, state, settings| {
-            let AdamSettings { beta1, beta2, .. } = *settings;
-            let exchanged = AdamSettings { beta1: beta2, beta2: beta1, ..*settings };
-            solution::adamw_step(w, g, state, &exchanged);
+            changed(w, g, state, settings, correction, |m, v, eps| m / (v + eps));
         }),
     ]
 }
 
 fn of_the_state() -> Vec<Wrong> {
     vec![
+        adamw("4.3-counts-each-weight", "counts in the loop", |w, g, state, settings| {
+            let Some(g) = g else { return };
+            for i in 0..w.len() {
+                let mut one = AdamState::new(1);
+                (one.step, one.m[0], one.v[0]) = (state.step, state.m[i], state.v[i]);
+                solution::adamw_step(&mut w[i..=i], Some(&g[i..=i]), &mut one, settings);
+                (state.step, state.m[i], state.v[i]) = (one.step, one.m[0], one.v[0]);
+            }
+        }),
         adamw("4.3-stores-the-corrected", "m_hat is stored", |w, g, state, settings| {
             solution::adamw_step(w, g, state, settings);
             if g.is_some() {
@@ -198,19 +129,6 @@ fn of_the_state() -> Vec<Wrong> {
         adamw("4.3-none-is-zero", "None is zeros", |w, g, state, settings| {
             let zeros = vec![0.0; w.len()];
             solution::adamw_step(w, Some(g.unwrap_or(&zeros)), state, settings);
-        }),
-        adamw("4.3-none-is-counted", "counts first", |w, g, state, settings| {
-            if g.is_none() {
-                state.step += 1;
-            }
-            solution::adamw_step(w, g, state, settings);
-        }),
-        adamw("4.3-none-decays", "decays first", |w, g, state, settings| {
-            if g.is_none() {
-                let kept = 1.0 - settings.lr * settings.weight_decay;
-                w.iter_mut().for_each(|w| *w = (f64::from(*w) * kept) as f32);
-            }
-            solution::adamw_step(w, g, state, settings);
         }),
         adamw("4.3-zero-is-none", "skips zeros", |w, g, state, settings| {
             let g = g.filter(|g| g.iter().any(|&x| x != 0.0));

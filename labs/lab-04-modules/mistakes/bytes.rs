@@ -30,14 +30,6 @@ fn of_frozen_weights() -> Vec<Wrong> {
         bytes("4.7-frozen-trained", "frozen like trained", |recipe, trained, frozen| {
             right(recipe, trained + frozen, 0)
         }),
-        bytes("4.7-frozen-gradients", "frozen have gradients", |recipe, trained, frozen| {
-            let all = right(recipe, trained + frozen, 0);
-            RoleBytes { gradients: all.gradients, ..right(recipe, trained, frozen) }
-        }),
-        bytes("4.7-frozen-state", "frozen have state", |recipe, trained, frozen| {
-            let all = right(recipe, trained + frozen, 0);
-            RoleBytes { optimizer: all.optimizer, ..right(recipe, trained, frozen) }
-        }),
         bytes("4.7-frozen-forgotten", "frozen have nothing", |recipe, trained, _| {
             right(recipe, trained, 0)
         }),
@@ -58,10 +50,6 @@ fn of_types() -> Vec<Wrong> {
         bytes("4.7-gradients-in-f32", "gradients of 4 bytes", |recipe, trained, frozen| {
             RoleBytes { gradients: 4 * trained, ..right(recipe, trained, frozen) }
         }),
-        bytes("4.7-no-gradients", "no gradients", |recipe, trained, frozen| RoleBytes {
-            gradients: 0,
-            ..right(recipe, trained, frozen)
-        }),
         bytes("4.7-state-of-weights", "state of the weights' type", |recipe, trained, frozen| {
             let plain = Recipe { master_weights: false, ..*recipe };
             let master = if recipe.weights == DType::F32 || !recipe.master_weights { 0 } else { 4 };
@@ -73,15 +61,6 @@ fn of_types() -> Vec<Wrong> {
             let master = if recipe.weights == DType::F32 || !recipe.master_weights { 0 } else { 4 };
             let optimizer = right(&f32_state, trained, frozen).optimizer + master * trained;
             RoleBytes { optimizer, ..right(recipe, trained, frozen) }
-        }),
-        bytes("4.7-numbers", "numbers, not bytes", |recipe, trained, frozen| {
-            let bytes = right(recipe, trained, frozen);
-            let size = recipe.weights.size() as u64;
-            RoleBytes {
-                parameters: bytes.parameters / size,
-                gradients: bytes.gradients / size,
-                optimizer: bytes.optimizer / size,
-            }
         }),
         bytes("4.7-32-bits", "counts in u32", |recipe, trained, frozen| {
             let narrow = |n: u64| u64::from(u32::try_from(n).expect("fits into 32 bits"));
@@ -97,15 +76,6 @@ fn of_the_optimizer() -> Vec<Wrong> {
             let master = if recipe.weights == DType::F32 || !recipe.master_weights { 0 } else { 4 };
             RoleBytes { optimizer: bytes.optimizer - master * trained, ..bytes }
         }),
-        bytes("4.7-master-among-parameters", "master is a weight", |recipe, trained, frozen| {
-            let bytes = right(recipe, trained, frozen);
-            let master = if recipe.weights == DType::F32 || !recipe.master_weights { 0 } else { 4 };
-            RoleBytes {
-                parameters: bytes.parameters + master * trained,
-                optimizer: bytes.optimizer - master * trained,
-                ..bytes
-            }
-        }),
         bytes("4.7-master-always", "a master for every half", |recipe, trained, frozen| {
             right(&Recipe { master_weights: true, ..*recipe }, trained, frozen)
         }),
@@ -116,13 +86,6 @@ fn of_the_optimizer() -> Vec<Wrong> {
         }),
         bytes("4.7-one-number", "AdamW keeps one", |recipe, trained, frozen| {
             let rule = if recipe.rule == Rule::AdamW { Rule::SgdMomentum } else { recipe.rule };
-            right(&Recipe { rule, ..*recipe }, trained, frozen)
-        }),
-        bytes("4.7-no-state", "no m, no v", |recipe, trained, frozen| {
-            right(&Recipe { rule: Rule::Sgd, ..*recipe }, trained, frozen)
-        }),
-        bytes("4.7-sgd-keeps", "SGD keeps one", |recipe, trained, frozen| {
-            let rule = if recipe.rule == Rule::Sgd { Rule::SgdMomentum } else { recipe.rule };
             right(&Recipe { rule, ..*recipe }, trained, frozen)
         }),
     ]

@@ -12,6 +12,7 @@ pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_norm();
     all.extend(of_the_factor());
     all.extend(of_the_step());
+    all.extend(of_the_overflow());
     all.extend(of_the_scale());
     all
 }
@@ -50,21 +51,8 @@ fn root_of_squares(numbers: &[f64]) -> f64 {
 
 fn of_the_norm() -> Vec<Wrong> {
     vec![
-        clip("4.4-sum-of-sizes", "the 1-norm", |parameters, max_norm| {
-            let norm = numbers(parameters).iter().map(|x| x.abs()).sum();
-            by_norm(parameters, max_norm, norm)
-        }),
-        clip("4.4-largest-number", "the inf-norm", |parameters, max_norm| {
-            let norm = numbers(parameters).iter().fold(0.0, |most, x| f64::max(most, x.abs()));
-            by_norm(parameters, max_norm, norm)
-        }),
         clip("4.4-no-root", "no root", |parameters, max_norm| {
             let norm = numbers(parameters).iter().map(|x| x * x).sum();
-            by_norm(parameters, max_norm, norm)
-        }),
-        clip("4.4-mean", "the mean square", |parameters, max_norm| {
-            let numbers = numbers(parameters);
-            let norm = root_of_squares(&numbers) / (numbers.len().max(1) as f64).sqrt();
             by_norm(parameters, max_norm, norm)
         }),
         clip("4.4-squares-in-f32", "squares in f32", |parameters, max_norm| {
@@ -129,23 +117,6 @@ fn of_the_factor() -> Vec<Wrong> {
             let norm = root_of_squares(&numbers(parameters));
             if norm.is_finite() { by_norm(parameters, max_norm, norm) } else { norm }
         }),
-        clip("4.4-not-finite-zeroed", "zeros if not finite", |parameters, max_norm| {
-            let norm = root_of_squares(&numbers(parameters));
-            if !norm.is_finite() {
-                gradients(parameters).iter().for_each(Tensor::zero_);
-                return norm;
-            }
-            by_norm(parameters, max_norm, norm)
-        }),
-        clip("4.4-weights-scaled", "the weights", |parameters, max_norm| {
-            let norm = root_of_squares(&numbers(parameters));
-            for parameter in parameters {
-                let x = parameter.get();
-                let scaled = x.detach().mul_scalar(0.25_f64.min(max_norm / (norm + 1e-6)));
-                engine_room::no_grad(|| x.copy_(&scaled));
-            }
-            norm
-        }),
     ]
 }
 
@@ -201,13 +172,6 @@ fn of_the_step() -> Vec<Wrong> {
             optimizer.step();
             count(scaler)
         }),
-        scaler("4.5-multiplied", "times the scale", |scaler, parameters, optimizer| {
-            if overflows(parameters) {
-                return back_off(scaler);
-            }
-            optimizer.step_scaled(f64::from(scaler.scale));
-            count(scaler)
-        }),
         scaler("4.5-divided-twice", "both ways", |scaler, parameters, optimizer| {
             if overflows(parameters) {
                 return back_off(scaler);
@@ -228,10 +192,11 @@ fn of_the_step() -> Vec<Wrong> {
             let overflow = numbers(parameters).iter().any(|x| x.is_infinite());
             judged(scaler, optimizer, overflow)
         }),
-        scaler("4.5-minus-infinity-missed", "== inf", |scaler, parameters, optimizer| {
-            let overflow = numbers(parameters).iter().any(|x| x.is_nan() || *x == f64::INFINITY);
-            judged(scaler, optimizer, overflow)
-        }),
+    ]
+}
+
+fn of_the_overflow() -> Vec<Wrong> {
+    vec![
         scaler("4.5-first-parameter-only", "the first", |scaler, parameters, optimizer| {
             judged(scaler, optimizer, overflows(&parameters[..1]))
         }),
@@ -249,25 +214,11 @@ fn of_the_step() -> Vec<Wrong> {
 
 fn of_the_scale() -> Vec<Wrong> {
     vec![
-        scaler("4.5-never-backs-off", "no backoff", |scaler, parameters, optimizer| {
-            let scale = scaler.scale;
-            let stepped = solution::scaler_step(scaler, parameters, optimizer);
-            scaler.scale = if stepped { scaler.scale } else { scale };
-            stepped
-        }),
         scaler("4.5-tracker-after-overflow", "tracker stays", |scaler, parameters, optimizer| {
             let tracker = scaler.growth_tracker;
             let stepped = solution::scaler_step(scaler, parameters, optimizer);
             scaler.growth_tracker = if stepped { scaler.growth_tracker } else { tracker };
             stepped
-        }),
-        scaler("4.5-never-grows", "no growth", |scaler, parameters, optimizer| {
-            if overflows(parameters) {
-                return back_off(scaler);
-            }
-            optimizer.step_scaled(1.0 / f64::from(scaler.scale));
-            scaler.growth_tracker += 1;
-            true
         }),
         scaler("4.5-grows-late", "beyond the interval", |scaler, parameters, optimizer| {
             if overflows(parameters) {
@@ -280,16 +231,6 @@ fn of_the_scale() -> Vec<Wrong> {
                 scaler.scale *= scaler.growth_factor;
             }
             true
-        }),
-        scaler("4.5-grows-every-step", "always grows", |scaler, parameters, optimizer| {
-            scaler.growth_interval += 1_000_000;
-            let stepped = solution::scaler_step(scaler, parameters, optimizer);
-            scaler.growth_interval -= 1_000_000;
-            if stepped {
-                scaler.growth_tracker = 0;
-                scaler.scale *= scaler.growth_factor;
-            }
-            stepped
         }),
         scaler("4.5-tracker-after-growth", "every n-th", |scaler, parameters, optimizer| {
             if overflows(parameters) {
@@ -310,23 +251,8 @@ fn of_the_scale() -> Vec<Wrong> {
             }
             stepped
         }),
-        scaler("4.5-tracker-at-the-top", "stops counting", |scaler, parameters, optimizer| {
-            let before = *scaler;
-            let stepped = solution::scaler_step(scaler, parameters, optimizer);
-            if stepped && (before.scale * before.growth_factor).is_infinite() {
-                scaler.growth_tracker = before.growth_tracker + 1;
-            }
-            stepped
-        }),
         scaler("4.5-says-overflow", "returns found_inf", |scaler, parameters, optimizer| {
             !solution::scaler_step(scaler, parameters, optimizer)
-        }),
-        scaler("4.5-fixed-factors", "2 and 0.5", |scaler, parameters, optimizer| {
-            let factors = (scaler.growth_factor, scaler.backoff_factor);
-            (scaler.growth_factor, scaler.backoff_factor) = (2.0, 0.5);
-            let stepped = solution::scaler_step(scaler, parameters, optimizer);
-            (scaler.growth_factor, scaler.backoff_factor) = factors;
-            stepped
         }),
     ]
 }

@@ -19,11 +19,6 @@ pub fn mistakes() -> Vec<Wrong> {
         new("4.1-bias-unasked", "always a bias", |inputs, outputs, _, generator| {
             solution::linear_new(inputs, outputs, true, generator)
         }),
-        new("4.1-bias-of-inputs", "a bias for the inputs", |inputs, outputs, bias, generator| {
-            let layer = solution::linear_new(inputs, outputs, false, generator);
-            let values = bias.then(|| uniform(&[inputs], 1.0 / (inputs as f32).sqrt(), generator));
-            Linear { bias: values, ..layer }
-        }),
         new("4.1-bound-of-outputs", "fan_out", |inputs, outputs, bias, generator| {
             within(inputs, outputs, bias, generator, |_, outputs| 1.0 / outputs.sqrt())
         }),
@@ -35,17 +30,6 @@ pub fn mistakes() -> Vec<Wrong> {
         }),
         new("4.1-a-is-five", "a = 5", |inputs, outputs, bias, generator| {
             within(inputs, outputs, bias, generator, |inputs, _| (6.0 / (26.0 * inputs)).sqrt())
-        }),
-        new("4.1-xavier", "Xavier", |inputs, outputs, bias, generator| {
-            within(inputs, outputs, bias, generator, |inputs, outputs| {
-                (6.0 / (inputs + outputs)).sqrt()
-            })
-        }),
-        new("4.1-half-the-width", "bound / 2", |inputs, outputs, bias, generator| {
-            within(inputs, outputs, bias, generator, |inputs, _| 0.5 / inputs.sqrt())
-        }),
-        new("4.1-bound-of-one", "-1 to 1", |inputs, outputs, bias, generator| {
-            within(inputs, outputs, bias, generator, |_, _| 1.0)
         }),
         new("4.1-one-sided", "from 0 on", |inputs, outputs, bias, generator| {
             let bound = 1.0 / (inputs as f32).sqrt();
@@ -83,17 +67,8 @@ fn more_layers() -> Vec<Wrong> {
             let weight = Tensor::zeros(&[outputs, inputs]).add(&row);
             Linear { weight: Parameter::new(weight), ..layer }
         }),
-        new("4.1-same-numbers-again", "a copy of the generator", |inputs, outputs, bias, rng| {
-            let mut copy = rng.clone();
-            let layer = solution::linear_new(inputs, outputs, false, rng);
-            let bound = 1.0 / (inputs as f32).sqrt();
-            Linear { bias: bias.then(|| uniform(&[outputs], bound, &mut copy)), ..layer }
-        }),
         new("4.1-own-generator", "Generator::new(0)", |inputs, outputs, bias, _| {
             solution::linear_new(inputs, outputs, bias, &mut Generator::new(0))
-        }),
-        new("4.1-other-source", "the default generator", |inputs, outputs, bias, _| {
-            engine_room::rng::with_default(|rng| solution::linear_new(inputs, outputs, bias, rng))
         }),
     ]
 }
@@ -110,10 +85,6 @@ fn products() -> Vec<Wrong> {
         forward("4.1-bias-unwrapped", "a bias for sure", |layer, x| {
             let bias = layer.bias.as_ref().unwrap().get();
             x.matmul(&layer.weight.get().transpose(0, 1)).add(&bias)
-        }),
-        forward("4.1-bias-subtracted", "minus the bias", |layer, x| {
-            let y = x.matmul(&layer.weight.get().transpose(0, 1));
-            layer.bias.as_ref().map_or(y.clone(), |bias| y.sub(&bias.get()))
         }),
         forward("4.1-not-recorded", "in no_grad", |layer, x| {
             engine_room::no_grad(|| solution::linear_forward(layer, x))
@@ -151,41 +122,11 @@ fn lists() -> Vec<Wrong> {
             }
             kept
         }),
-        list("4.2-last-name", "the last name", |module| {
-            let mut backwards = every(module, "");
-            backwards.reverse();
-            let mut found = once(backwards);
-            found.reverse();
-            found
-        }),
-        list("4.2-leading-dot", "a dot in front", |module| {
-            let dotted = |(name, p): (String, Parameter)| (format!(".{name}"), p);
-            solution::named_parameters(module).into_iter().map(dotted).collect()
-        }),
-        list("4.2-level-by-level", "breadth first", |module| {
-            let mut found = module.parameters.clone();
-            let mut waiting: Vec<(String, &ModuleTree)> =
-                module.children.iter().map(|(name, child)| (name.clone(), child)).collect();
-            while !waiting.is_empty() {
-                let (prefix, tree) = waiting.remove(0);
-                let own = tree.parameters.iter();
-                found.extend(own.map(|(name, p)| (format!("{prefix}.{name}"), p.clone())));
-                for (name, child) in &tree.children {
-                    waiting.push((format!("{prefix}.{name}"), child));
-                }
-            }
-            once(found)
-        }),
-        list("4.2-once-in-each-module", "looks within a module", |module| within_modules(module)),
+        list("4.2-once-in-each-module", "looks within a module", within_modules),
         list("4.2-copied", "copies of the parameters", |module| {
             let copied =
                 |(name, p): (String, Parameter)| (name, Parameter::new(p.get().detach().copy()));
             solution::named_parameters(module).into_iter().map(copied).collect()
-        }),
-        list("4.2-never-ends", "asks itself about itself", |module| {
-            let mut found = again(module);
-            found.truncate(1);
-            found
         }),
     ]
 }
@@ -270,12 +211,5 @@ fn within_modules(module: &ModuleTree) -> Named {
         let inner = within_modules(child).into_iter();
         found.extend(inner.map(|(inner, parameter)| (format!("{name}.{inner}"), parameter)));
     }
-    found
-}
-
-#[expect(unconditional_recursion, reason = "that is the mistake")]
-fn again(module: &ModuleTree) -> Named {
-    let mut found = again(module);
-    found.extend(module.parameters.clone());
     found
 }

@@ -1,5 +1,6 @@
 //! Other right steps, clipping and loss scalers: 4.3, 4.4 and 4.5.
 
+use engine_room::amp::{GradScaler, ScalerState};
 use engine_room::nn::Parameter;
 use engine_room::optim::{self, Optimizer};
 use engine_room::{DType, Tensor};
@@ -19,6 +20,7 @@ pub fn alternatives() -> Vec<Other> {
             };
         }),
         other("4.5", "an overflow is NaN times 0", |table| table.scaler_step = by_zero),
+        other("4.5", "the engine's own", |table| table.scaler_step = by_the_engine),
         other("4.5", "divides first, then looks", |table| table.scaler_step = looks_afterwards),
     ]
 }
@@ -138,4 +140,21 @@ fn looks_afterwards(
     scaler.growth_tracker = 0;
     scaler.scale *= scaler.backoff_factor;
     false
+}
+
+fn by_the_engine(scaler: &mut LossScaler, _: &[Parameter], optimizer: &mut dyn Optimizer) -> bool {
+    let LossScaler { scale, growth_factor, backoff_factor, growth_interval, growth_tracker } =
+        *scaler;
+    let mut own = GradScaler::new();
+    own.load_state_dict(&ScalerState {
+        scale,
+        growth_factor,
+        backoff_factor,
+        growth_interval,
+        growth_tracker,
+    });
+    let stepped = own.step(optimizer);
+    own.update();
+    (scaler.scale, scaler.growth_tracker) = (own.get_scale(), own.state_dict().growth_tracker);
+    stepped
 }

@@ -8,6 +8,11 @@ use super::Implementation;
 use super::adamw_thoughts::{THOUGHTS, Thought, step};
 use super::thoughts::explained;
 
+/// A run whose weights after each step are those that PyTorch 2.9.1 gives on the CPU.
+const PUBLISHED: &str = "two weights, three steps";
+const BY_PYTORCH: [f64; 6] =
+    [1.880_000_0, -0.890_000_0, 1.810_097_4, -0.875_287_5, 1.725_540_8, -0.862_041_5];
+
 /// A training: what it starts from, and the gradients of its steps.
 pub struct Run {
     words: &'static str,
@@ -39,6 +44,11 @@ pub fn adamw(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     let mut rng = check.rng();
     check.if_it_dies(Death::Panicked, "4.3-none-unwrapped", UNWRAPPED);
     for run in runs(&mut rng) {
+        if run.words == PUBLISHED {
+            let right = carried_out(&run, Thought::Right).into_iter().map(|after| after.weights);
+            let off = right.flatten().zip(BY_PYTORCH).map(|(w, published)| (w - published).abs());
+            assert!(off.fold(0.0, f64::max) < 2e-6, "PyTorch gives other weights");
+        }
         judge(imp, check, &run)?;
     }
     Ok(())
@@ -83,7 +93,7 @@ fn runs(rng: &mut Generator) -> Vec<Run> {
     let w = |rng: &mut Generator, n| numbers(rng, n, 1.0);
     vec![
         fresh("one weight, one step", vec![2.0], some(&[&[0.5]]), usual),
-        fresh("two weights, three steps", vec![2.0, -1.0], published, usual),
+        fresh(PUBLISHED, vec![2.0, -1.0], published, usual),
         fresh("five steps", w(rng, 2), two, loud),
         fresh("seven weights", w(rng, 7), many, language),
         fresh("tiny gradients", w(rng, 3), tiny, settings(0.1, [0.9, 0.999], 1e-7, 0.0)),

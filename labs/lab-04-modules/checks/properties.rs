@@ -214,7 +214,7 @@ const STAYS: (&str, &str) = (
 const ARRIVES: (&str, &str) = (
     "4.6-arrives-in-evaluation",
     "The model was in evaluation when it came, and the first epoch leaves it there. Do not rely on \
-     its mode: `model.train(true)` belongs at the beginning of every epoch, the first one included.",
+     its mode: `model.train(true)` belongs at the beginning of every epoch, the first too.",
 );
 const TRAINS: (&str, &str) = (
     "4.6-evaluates-in-training",
@@ -224,7 +224,7 @@ const TRAINS: (&str, &str) = (
 );
 const GRAPHS: (&str, &str) = (
     "4.6-graphs-kept",
-    "Something holds on to a recorded loss, and with it to the graph and to all that the graph saved \
+    "Something holds on to a recorded loss, and with it to the graph and all that the graph saved \
      for a backward pass that never comes. Compute the held-out loss inside `no_grad`, or keep the \
      number, `item()`, instead of the tensor.",
 );

@@ -141,6 +141,9 @@ fn a_broken_function_is_replaced_and_no_line_moves() {
     assert!(state::is_not_started(&facts(&["double", "halved", "tripled"]), &salvaged, STUB));
     let gone = replaced("fn other() {}\n", STUB, "halved").expect("it is put at the end");
     assert!(gone.contains("fn halved"));
+    let explained = STUB.replace("    x * 2\n", "    // Half of it.\n    x * 2\n");
+    let salvaged = replaced(&broken, &explained, "halved").expect("a comment ends with its line");
+    assert!(state::is_not_started(&facts(&["halved"]), &salvaged, STUB));
 }
 
 #[test]

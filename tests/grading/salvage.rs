@@ -138,7 +138,7 @@ pub fn replaced(text: &str, stub: &str, name: &str) -> Result<String, String> {
     let missing = || format!("stub.rs has no function {name}");
     let region = function_lines(stub, name).ok_or_else(missing)?;
     let lines: Vec<&str> = stub.lines().collect();
-    let tokens = TokenStream::from_str(&lines[region].join(" ")).map_err(|_| missing())?;
+    let tokens = TokenStream::from_str(&lines[region].join("\n")).map_err(|_| missing())?;
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     match function_lines(text, name) {
         Some(region) => {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Labs with a mutation target in this package.
-const LABS: [&str; 4] = ["00-start", "01-tensors", "02-views", "03-autograd"];
+const LABS: [&str; 5] = ["00-start", "01-tensors", "02-views", "03-autograd", "04-modules"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

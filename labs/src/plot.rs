@@ -89,8 +89,13 @@ impl Plot {
              xmlns=\"http://www.w3.org/2000/svg\">\n"
         );
         for (i, plot) in plots.iter().enumerate() {
-            let place = format!("<svg y=\"{}\" ", SIZE.1 * i as u32);
-            text += &plot.svg()?.replacen("<svg ", &place, 1);
+            // What stands between its own `<svg …>` and `</svg>`, as a group: a page has one text for
+            // a whole figure.
+            let svg = plot.svg()?;
+            let start = svg.find('>').map_or(0, |bracket| bracket + 1);
+            let inside = &svg[start..svg.rfind("</svg>").unwrap_or(svg.len())];
+            let y = SIZE.1 * i as u32;
+            text += &format!("<g transform=\"translate(0,{y})\">{inside}</g>\n");
         }
         Ok(text + "</svg>\n")
     }
@@ -257,9 +262,10 @@ mod tests {
             plot
         };
         let svg = Plot::stacked(&[plot("Upper"), plot("Lower")]).unwrap();
-        let lower = svg.find("<svg y=\"420\" ").expect("the second one starts below the first");
+        let lower = svg.find("translate(0,420)").expect("the second one starts below the first");
         assert!(svg[..lower].contains("Upper") && svg[lower..].contains("Lower"));
-        assert_eq!((svg.matches("<svg ").count(), svg.matches("</svg>").count()), (3, 3));
+        assert_eq!((svg.matches("<svg ").count(), svg.matches("</svg>").count()), (1, 1));
+        assert_eq!((svg.matches("<g ").count(), svg.matches("</g>").count()), (2, 2));
         let empty = [plot("Upper"), Plot::lines("Empty", ("x", ""), ("y", ""))];
         assert!(Plot::stacked(&empty).unwrap_err().contains("'Empty'"));
     }

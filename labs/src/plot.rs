@@ -89,8 +89,8 @@ impl Plot {
              xmlns=\"http://www.w3.org/2000/svg\">\n"
         );
         for (i, plot) in plots.iter().enumerate() {
-            // What stands between its own `<svg …>` and `</svg>`, as a group: a page has one text for
-            // a whole figure.
+            // What stands between its own `<svg ..>` and `</svg>`, as a group: a page has one text
+            // for a whole figure.
             let svg = plot.svg()?;
             let start = svg.find('>').map_or(0, |bracket| bracket + 1);
             let inside = &svg[start..svg.rfind("</svg>").unwrap_or(svg.len())];

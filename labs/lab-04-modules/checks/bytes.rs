@@ -136,7 +136,12 @@ enum Thought {
     Right,
     FrozenForgotten,
     FrozenBoth,
+    FrozenGradients,
+    FrozenState,
     AutocastHalves,
+    AutocastHalvesWeights,
+    AutocastHalvesGradients,
+    MasterOfSgdForgotten,
     GradientsInF32,
     MasterForgotten,
     MasterAlways,
@@ -149,13 +154,16 @@ enum Thought {
 use Thought::*;
 
 fn formula(&(recipe, trained, frozen): &Question, thought: Thought) -> RoleBytes {
-    let halves = thought == AutocastHalves && recipe.autocast;
+    let thinks = |of: &[Thought]| of.contains(&thought);
     let size = recipe.weights.size() as u64;
-    let weight = if halves { 2 } else { size };
+    let halved = |by: &[Thought]| if recipe.autocast && thinks(by) { 2 } else { size };
+    let weight = halved(&[AutocastHalves, AutocastHalvesWeights]);
+    let gradient = halved(&[AutocastHalves, AutocastHalvesGradients]);
     let half = recipe.weights != DType::F32;
     let in_f32 = half && (recipe.master_weights || thought == MasterAlways);
     let master = match thought {
         MasterForgotten => 0,
+        MasterOfSgdForgotten if recipe.rule == Rule::Sgd => 0,
         MasterOfF32 if recipe.master_weights => 4,
         _ if in_f32 => 4,
         _ => 0,
@@ -173,17 +181,22 @@ fn formula(&(recipe, trained, frozen): &Question, thought: Thought) -> RoleBytes
         Rule::AdamW => 2,
     };
     let kept = if thought == FrozenForgotten { trained } else { trained + frozen };
-    let stepped = if thought == FrozenBoth { trained + frozen } else { trained };
+    let stepped = |by: Thought| trained + if thinks(&[FrozenBoth, by]) { frozen } else { 0 };
     RoleBytes {
         parameters: kept * weight,
-        gradients: stepped * if thought == GradientsInF32 { 4 } else { weight },
-        optimizer: stepped * (master + numbers * number),
+        gradients: stepped(FrozenGradients) * if thought == GradientsInF32 { 4 } else { gradient },
+        optimizer: stepped(FrozenState) * (master + numbers * number),
     }
 }
 
 const THOUGHTS: &[Known<Thought>] = &[
     (AutocastHalves, "4.7-autocast-halves", AUTOCAST),
+    (AutocastHalvesWeights, "4.7-autocast-halves-weights", AUTOCAST),
+    (AutocastHalvesGradients, "4.7-autocast-halves-gradients", AUTOCAST_GRADIENTS),
     (FrozenBoth, "4.7-frozen-trained", FROZEN),
+    (FrozenGradients, "4.7-frozen-gradients", FROZEN),
+    (FrozenState, "4.7-frozen-state", FROZEN),
+    (MasterOfSgdForgotten, "4.7-master-of-sgd", SGD),
     (FrozenForgotten, "4.7-frozen-forgotten", GONE),
     (GradientsInF32, "4.7-gradients-in-f32", GRADIENTS),
     (MasterForgotten, "4.7-master-forgotten", NO_MASTER),
@@ -198,6 +211,10 @@ const WIDTH: &str = "The number does not fit into 32 bits. Count bytes as `u64` 
 const AUTOCAST: &str = "autocast was taken to halve the weights. It converts operands inside its \
     region, and drops the converted copies when the region ends. Weights and gradients stay in \
     fp32: autocast saves activations and time.";
+const AUTOCAST_GRADIENTS: &str = "autocast was taken to halve the gradients. It leaves the \
+    parameters in fp32, and a gradient has the type of its weight.";
+const SGD: &str = "SGD was given no master copy. It keeps no running means, and with master \
+    weights it keeps the fp32 weights all the same.";
 const FROZEN: &str = "Frozen weights were counted like trained ones. They get no gradient, and \
     the optimizer keeps nothing for a parameter without one.";
 const GONE: &str = "Frozen weights are missing. They are part of the model and lie in memory \

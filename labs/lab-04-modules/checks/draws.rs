@@ -94,6 +94,7 @@ fn distributions(inputs: f64, outputs: f64) -> Vec<Distribution> {
     vec![
         within("4.1-bound-of-outputs", OUTPUTS, 1.0 / outputs.sqrt()),
         within("4.1-no-root", NO_ROOT, 1.0 / inputs),
+        within("4.1-integer-root", INTEGER_ROOT, 1.0 / inputs.sqrt().floor()),
         within("4.1-kaiming-of-relu", RELU, (6.0 / inputs).sqrt()),
         within("4.1-a-is-five", FIVE, (6.0 / (26.0 * inputs)).sqrt()),
         one("4.1-one-sided", ONE_SIDED, uniform(0.0, bound)),
@@ -114,6 +115,8 @@ const OUTPUTS: &str = "The bound comes from the number of outputs. One output ad
     too.";
 const NO_ROOT: &str = "The bound is 1/inputs. A sum of n random products grows with the root of \
     n, so the bound is one over the root.";
+const INTEGER_ROOT: &str = "The root was rounded down to a whole number: `isqrt` is the root of \
+    an integer. Convert first, `(inputs as f64).sqrt()`.";
 const RELU: &str = "That is the Kaiming bound with a = 0, sqrt(6/inputs), for a layer before a \
     relu. `nn.Linear` uses a = sqrt(5): 6 / ((1 + 5) inputs) under the root, which is 1/inputs.";
 const FIVE: &str = "a was taken for 5. It is the root of 5: 6 / ((1 + a^2) inputs) with a^2 = 5 \

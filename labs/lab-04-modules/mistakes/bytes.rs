@@ -33,6 +33,14 @@ fn of_frozen_weights() -> Vec<Wrong> {
         bytes("4.7-frozen-forgotten", "frozen have nothing", |recipe, trained, _| {
             right(recipe, trained, 0)
         }),
+        bytes("4.7-frozen-gradients", "gradients for frozen", |recipe, trained, frozen| {
+            let gradients = right(recipe, trained + frozen, 0).gradients;
+            RoleBytes { gradients, ..right(recipe, trained, frozen) }
+        }),
+        bytes("4.7-frozen-state", "state for frozen", |recipe, trained, frozen| {
+            let optimizer = right(recipe, trained + frozen, 0).optimizer;
+            RoleBytes { optimizer, ..right(recipe, trained, frozen) }
+        }),
     ]
 }
 
@@ -47,6 +55,24 @@ fn of_types() -> Vec<Wrong> {
                 ..bytes
             }
         }),
+        bytes(
+            "4.7-autocast-halves-weights",
+            "autocast halves weights",
+            |recipe, trained, frozen| {
+                let bytes = right(recipe, trained, frozen);
+                let by = if recipe.autocast { 2 } else { 1 };
+                RoleBytes { parameters: bytes.parameters / by, ..bytes }
+            },
+        ),
+        bytes(
+            "4.7-autocast-halves-gradients",
+            "autocast halves gradients",
+            |recipe, trained, frozen| {
+                let bytes = right(recipe, trained, frozen);
+                let by = if recipe.autocast { 2 } else { 1 };
+                RoleBytes { gradients: bytes.gradients / by, ..bytes }
+            },
+        ),
         bytes("4.7-gradients-in-f32", "gradients of 4 bytes", |recipe, trained, frozen| {
             RoleBytes { gradients: 4 * trained, ..right(recipe, trained, frozen) }
         }),
@@ -75,6 +101,11 @@ fn of_the_optimizer() -> Vec<Wrong> {
             let bytes = right(recipe, trained, frozen);
             let master = if recipe.weights == DType::F32 || !recipe.master_weights { 0 } else { 4 };
             RoleBytes { optimizer: bytes.optimizer - master * trained, ..bytes }
+        }),
+        bytes("4.7-master-of-sgd", "no master copy for SGD", |recipe, trained, frozen| {
+            let bytes = right(recipe, trained, frozen);
+            let optimizer = if recipe.rule == Rule::Sgd { 0 } else { bytes.optimizer };
+            RoleBytes { optimizer, ..bytes }
         }),
         bytes("4.7-master-always", "a master for every half", |recipe, trained, frozen| {
             right(&Recipe { master_weights: true, ..*recipe }, trained, frozen)

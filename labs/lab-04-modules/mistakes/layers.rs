@@ -25,6 +25,9 @@ pub fn mistakes() -> Vec<Wrong> {
         new("4.1-no-root", "1 / inputs", |inputs, outputs, bias, generator| {
             within(inputs, outputs, bias, generator, |inputs, _| 1.0 / inputs)
         }),
+        new("4.1-integer-root", "isqrt", |inputs, outputs, bias, generator| {
+            within(inputs, outputs, bias, generator, |inputs, _| 1.0 / inputs.sqrt().floor())
+        }),
         new("4.1-kaiming-of-relu", "a = 0", |inputs, outputs, bias, generator| {
             within(inputs, outputs, bias, generator, |inputs, _| (6.0 / inputs).sqrt())
         }),

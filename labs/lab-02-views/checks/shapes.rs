@@ -187,7 +187,8 @@ fn factors(rng: &mut Generator, numel: usize) -> Vec<usize> {
 }
 
 const PACKED: &str = "The elements lie packed, and any shape with as many elements is a view \
-    then. Look at the case that was refused: which dimensions did you compare?";
+    then. Look at the case that was refused. Two dimensions merge if the outer stride is \
+    the inner size times the inner stride.";
 const STEPS: &str = "There are strides, and these lead to other elements. Inside a run of memory \
     the last new size steps as the run does, and each one before it by the sizes behind it times \
     that.";

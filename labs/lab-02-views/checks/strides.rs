@@ -124,8 +124,8 @@ const BYTES: &str = "That is counted in bytes. Strides, offsets and places are c
     elements here and in PyTorch; NumPy's strides are in bytes.";
 const ONE: &str = "A dimension of size 1 is counted like any other: PyTorch gives it the product \
     of the sizes behind it, though the number is never used.";
-const OFFSET: &str = "The place is counted from the view's first element. The storage begins \
-    earlier, by the offset.";
+const OFFSET: &str = "You counted from the view's first element. The storage begins earlier, by \
+    the offset: add it.";
 const OF_SHAPE: &str = "That is where the element would lie if the tensor were packed. The \
     header's own strides say where it lies.";
 const REVERSED: &str = "The first index was taken with the last stride. Index and stride belong \

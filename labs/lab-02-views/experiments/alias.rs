@@ -1,6 +1,6 @@
 //! Who sees a change in place.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 use engine_room::{Misuse, Tensor};
 use engine_room_labs::{LabArgs, Output, Table};
@@ -40,10 +40,10 @@ pub fn run(_: &LabArgs, output: &mut Output) -> Result<(), String> {
     }
     output.table("rows", &table);
     output.say(&format!("The last two say:\n{refused}\n"));
-    let x = Tensor::arange(6);
-    let message = refusal(|| x.narrow(0, 1, 5).copy_(&x.narrow(0, 0, 5)));
+    let z = Tensor::arange(6);
+    let message = refusal(|| z.narrow(0, 1, 5).copy_(&z.narrow(0, 0, 5)));
     output.say(&format!(
-        "x.narrow(0, 1, 5).copy_(&x.narrow(0, 0, 5)) says:\n{}",
+        "z: [6]. z.narrow(0, 1, 5).copy_(&z.narrow(0, 0, 5)) says:\n{}",
         message.ok_or("it was not refused")?
     ));
     Ok(())
@@ -53,9 +53,13 @@ fn zeros(x: &Tensor) -> usize {
     x.to_vec::<f32>().iter().filter(|&&number| number == 0.0).count()
 }
 
-/// What the engine says if it refuses.
+/// What the engine says if it refuses: here, and not as it would at the end of a program.
 fn refusal(call: impl FnOnce()) -> Option<String> {
-    let payload = catch_unwind(AssertUnwindSafe(call)).err()?;
+    let usual = take_hook();
+    set_hook(Box::new(|_| {}));
+    let outcome = catch_unwind(AssertUnwindSafe(call));
+    set_hook(usual);
+    let payload = outcome.err()?;
     let Misuse { op, operands, message, .. } = payload.downcast_ref::<Misuse>()?;
     Some(format!("{op}({}):\n{}", operands.join(", "), message.replace("; ", ";\n")))
 }

@@ -274,7 +274,7 @@ fn included_function() -> (String, String, String) {
 fn renaming_an_included_item_fails_the_build() {
     book(); // builds the preprocessor
     let copy = empty("renamed");
-    for part in ["book/src", "book/theme", "src", "labs", "kernels"] {
+    for part in ["book/src", "book/theme", "src", "sim/src", "labs", "kernels"] {
         copy_folder(&root().join(part), &copy.join(part));
     }
     std::fs::copy(root().join("book.toml"), copy.join("book.toml")).expect("book.toml copies");

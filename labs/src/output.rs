@@ -98,12 +98,26 @@ pub fn print(text: &str) {
 
 /// A document as indented JSON, plain ASCII, with a line feed at the end.
 pub fn pretty(document: &impl serde::Serialize) -> String {
-    let text = serde_json::to_string_pretty(document).expect("plain data is always JSON") + "\n";
+    escape_json(
+        &(serde_json::to_string_pretty(document).expect("plain data is always JSON") + "\n"),
+    )
+}
+
+/// A document as JSON in one line, plain ASCII, with a line feed at the end.
+pub fn compact(document: &impl serde::Serialize) -> String {
+    escape_json(&(serde_json::to_string(document).expect("plain data is always JSON") + "\n"))
+}
+
+fn escape_json(text: &str) -> String {
     let unit = |unit: &mut u16| format!("\\u{unit:04x}");
-    escaped(&text, |c| c.encode_utf16(&mut [0; 2]).iter_mut().map(unit).collect())
+    escaped(text, |c| c.encode_utf16(&mut [0; 2]).iter_mut().map(unit).collect())
 }
 
 fn escaped(text: &str, escape: impl Fn(char) -> String) -> String {
+    // Buffers of a GPU make documents of a hundred megabytes: not letter by letter.
+    if text.is_ascii() {
+        return text.to_string();
+    }
     let push = |mut out: String, c: char| {
         if c.is_ascii() {
             out.push(c)

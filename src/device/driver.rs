@@ -1,4 +1,4 @@
-//! The seam under every GPU: memory, copies, streams and events, as a driver offers them.
+//! The seam under every GPU: memory, copies, kernels, streams and events, as a driver offers them.
 //!
 //! The simulated GPU and CUDA both stand behind [`Driver`], so the code above cannot tell them
 //! apart. A copy is always CUDA's `Async` form, put into a stream; whoever wants a blocking one
@@ -7,7 +7,11 @@
 //! some only that they *may* wait. What is promised here holds always: a driver that cannot be sure
 //! of it synchronises the stream itself.
 
+mod launch;
+
 use std::fmt;
+
+pub use launch::{Launch, Module, Params};
 
 use crate::error::Error;
 
@@ -159,6 +163,21 @@ pub trait Driver: Send + Sync {
         stream: Stream,
     ) -> Result<(), Error>;
 
+    /// Loads the kernels of a PTX text; `name` is for messages. Waits for the device.
+    ///
+    /// # Errors
+    /// If the text cannot be read, with its line; `OutOfMemory` if its variables do not fit.
+    fn load(&self, name: &str, ptx: &str) -> Result<Module, Error>;
+
+    /// Runs a kernel. Returns at once; memory that it uses must stay allocated until the stream has
+    /// come past it ([`Driver::free`] sees to that).
+    ///
+    /// # Errors
+    /// If the launch is one that the device cannot make; then nothing has run. What goes wrong in
+    /// the kernel is reported here or by a later call that waits: CUDA reports it later, and the
+    /// device is lost; a simulated GPU does here, with the line of the source, and stays usable.
+    fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error>;
+
     /// The stream that is always there.
     fn default_stream(&self) -> Stream;
 
@@ -174,7 +193,9 @@ pub trait Driver: Send + Sync {
     /// Whether all work before the event is done.
     fn is_done(&self, event: &Event) -> Result<bool, Error>;
 
-    /// The time between two events on the device's clock.
+    /// The time between two events on the device's clock. Around a launch that is the time of the
+    /// kernel if the stream had something to do until it; an idle stream is at the first event at
+    /// once, and then the launch itself counts too. That is so on a GPU as well.
     ///
     /// # Errors
     /// If one of them is not done, or if `from` came after `to`.

@@ -1,15 +1,20 @@
-//! A simulated GPU as a [`Driver`]: memory, modelled clock and counters under one lock.
+//! A simulated GPU as a [`Driver`]: memory, modelled time line and counters under one lock.
 //!
-//! Each call checks first, then moves bytes, then moves the clock, so a refused call changes
-//! nothing. The lock is held for one such call and never while waiting for anything.
+//! Each call checks first, then moves bytes or runs the kernel, then moves the clock, so a refused
+//! call changes nothing. The lock is held for one such call; what runs under it needs no other.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::clock::Timeline;
-use super::gpus::Gpu;
-use super::memory::{Memory, Refusal};
+use engine_room_sim::exec::{self, Program};
+use engine_room_sim::gpu::Gpu;
+use engine_room_sim::memory::{self, Memory};
+use engine_room_sim::timeline::{self, Timeline};
+
+use super::launches::Launches;
 use super::transfers::Transfers;
-use crate::device::driver::{DevicePtr, Driver, Event, HostMemory, Nanoseconds, Route, Stream};
+use crate::device::driver::{
+    DevicePtr, Driver, Event, HostMemory, Launch, Module, Nanoseconds, Route, Stream,
+};
 use crate::error::Error;
 
 /// The addresses of device 0 begin here, those of device 1 a tebibyte later, and so on: the address
@@ -19,26 +24,31 @@ const WINDOW: u64 = 1 << 40;
 
 /// A GPU that is simulated; see [`sim`](super::sim).
 pub struct SimDevice {
-    number: usize,
+    pub(super) number: usize,
     state: Mutex<State>,
 }
 
 pub(super) struct State {
-    pub(super) gpu: Gpu,
-    pub(super) memory: Memory,
+    /// The GPU and its memory.
+    pub(super) device: exec::Device,
     pub(super) timeline: Timeline,
+    /// What has been loaded; [`Module`]s are indices of it.
+    pub(super) programs: Vec<Program>,
     pub(super) transfers: Transfers,
+    pub(super) launches: Launches,
 }
 
 impl SimDevice {
     pub(super) fn new(number: usize) -> SimDevice {
         let start = BASE + number as u64 * WINDOW;
         let gpu = Gpu::default();
+        let memory = Memory::new(start..start + WINDOW, gpu.figures().capacity);
         let state = State {
-            gpu,
-            memory: Memory::new(start..start + WINDOW, gpu.figures().capacity),
+            device: exec::Device { gpu, memory },
             timeline: Timeline::new(),
+            programs: Vec::new(),
             transfers: Transfers::default(),
+            launches: Launches::default(),
         };
         SimDevice { number, state: Mutex::new(state) }
     }
@@ -51,12 +61,16 @@ impl SimDevice {
         format!("sim:{}", self.number)
     }
 
-    fn fault<T>(&self, message: String) -> Result<T, Error> {
+    pub(super) fn fault<T>(&self, message: String) -> Result<T, Error> {
         Err(Error::Device { device: self.name(), message })
     }
 
     /// The state for work in a stream, if that is one of this device.
-    fn with_stream(&self, op: &str, stream: Stream) -> Result<MutexGuard<'_, State>, Error> {
+    pub(super) fn with_stream(
+        &self,
+        op: &str,
+        stream: Stream,
+    ) -> Result<MutexGuard<'_, State>, Error> {
         let state = self.state();
         if stream.device != self.number || !state.timeline.has_stream(stream.id) {
             let (device, id) = (stream.device, stream.id);
@@ -73,13 +87,12 @@ impl SimDevice {
         }
     }
 
-    fn error(&self, state: &State, refusal: Refusal) -> Error {
+    pub(super) fn error(&self, error: memory::Error) -> Error {
         let device = self.name();
-        match refusal {
-            Refusal::Fault(message) => Error::Device { device, message },
-            Refusal::OutOfMemory { requested, allocated } => {
-                let capacity = Some(state.memory.capacity());
-                Error::OutOfMemory { device, requested, allocated, capacity }
+        match error {
+            memory::Error::Fault(message) => Error::Device { device, message },
+            memory::Error::OutOfMemory { requested, allocated, capacity } => {
+                Error::OutOfMemory { device, requested, allocated, capacity: Some(capacity) }
             }
         }
     }
@@ -88,8 +101,8 @@ impl SimDevice {
     /// event; the other kinds have none in use.
     fn copied(&self, state: &mut State, route: Route, bytes: u64, stream: Stream) -> Option<Event> {
         if bytes > 0 {
-            let figures = state.gpu.figures();
-            let modelled_ns = state.timeline.copy(figures, route, bytes, stream.id);
+            let figures = state.device.gpu.figures();
+            let modelled_ns = state.timeline.copy(figures, crossing(route), bytes, stream.id);
             state.transfers.add(route, bytes, modelled_ns);
         }
         let event = Event { device: self.number, id: state.timeline.record(stream.id) };
@@ -100,21 +113,29 @@ impl SimDevice {
     }
 }
 
+/// The route as the time line knows it.
+fn crossing(route: Route) -> timeline::Route {
+    let pinned = |memory| memory == HostMemory::Pinned;
+    match route {
+        Route::ToDevice(memory) => timeline::Route::ToDevice { pinned: pinned(memory) },
+        Route::ToHost(memory) => timeline::Route::ToHost { pinned: pinned(memory) },
+        Route::OnDevice => timeline::Route::OnDevice,
+    }
+}
+
 impl Driver for SimDevice {
     fn capacity(&self) -> u64 {
-        self.state().memory.capacity()
+        self.state().device.memory.capacity()
     }
 
     fn alloc(&self, bytes: u64) -> Result<DevicePtr, Error> {
-        let mut state = self.state();
-        state.memory.alloc(bytes).map_err(|refusal| self.error(&state, refusal))
+        let at = self.state().device.memory.alloc(bytes);
+        at.map(DevicePtr).map_err(|error| self.error(error))
     }
 
     fn free(&self, ptr: DevicePtr) -> Result<(), Error> {
         let mut state = self.state();
-        if let Err(refusal) = state.memory.free(ptr) {
-            return Err(self.error(&state, refusal));
-        }
+        state.device.memory.free(ptr.0).map_err(|error| self.error(error))?;
         if ptr != DevicePtr::NULL {
             state.timeline.synchronize();
         }
@@ -130,10 +151,8 @@ impl Driver for SimDevice {
     ) -> Result<Option<Event>, Error> {
         let mut state = self.with_stream("copy_to_device", stream)?;
         let bytes = from.len() as u64;
-        match state.memory.write("copy_to_device", to, bytes) {
-            Ok(target) => target.copy_from_slice(from),
-            Err(refusal) => return Err(self.error(&state, refusal)),
-        }
+        let written = state.device.memory.write("copy_to_device", to.0, from);
+        written.map_err(|error| self.error(error))?;
         Ok(self.copied(&mut state, Route::ToDevice(host), bytes, stream))
     }
 
@@ -146,10 +165,8 @@ impl Driver for SimDevice {
     ) -> Result<Option<Event>, Error> {
         let mut state = self.with_stream("copy_to_host", stream)?;
         let bytes = to.len() as u64;
-        match state.memory.read("copy_to_host", from, bytes) {
-            Ok(source) => to.copy_from_slice(source),
-            Err(refusal) => return Err(self.error(&state, refusal)),
-        }
+        let read = state.device.memory.read("copy_to_host", from.0, to);
+        read.map_err(|error| self.error(error))?;
         Ok(self.copied(&mut state, Route::ToHost(host), bytes, stream))
     }
 
@@ -161,11 +178,18 @@ impl Driver for SimDevice {
         stream: Stream,
     ) -> Result<(), Error> {
         let mut state = self.with_stream("copy_on_device", stream)?;
-        if let Err(refusal) = state.memory.copy(to, from, bytes) {
-            return Err(self.error(&state, refusal));
-        }
+        let copied = state.device.memory.copy("copy_on_device", to.0, from.0, bytes);
+        copied.map_err(|error| self.error(error))?;
         self.copied(&mut state, Route::OnDevice, bytes, stream);
         Ok(())
+    }
+
+    fn load(&self, name: &str, ptx: &str) -> Result<Module, Error> {
+        self.load_ptx(name, ptx)
+    }
+
+    fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error> {
+        self.launch_kernel(launch, stream)
     }
 
     fn default_stream(&self) -> Stream {

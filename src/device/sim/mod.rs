@@ -1,8 +1,9 @@
-//! Simulated GPUs: devices with memory and transfers of their own, on any computer.
+//! Simulated GPUs: devices with memory, transfers and kernels of their own, on any computer.
 //!
 //! What moves is real: each device keeps its bytes apart from the host's, within a capacity that
-//! can be set. What takes time is *modelled*, from published figures of a named [`Gpu`]. A device
-//! is made at its first use and is then there until the program ends.
+//! can be set, and runs a kernel's PTX exactly. What takes time is *modelled*, from published
+//! figures of a named [`Gpu`]. A device is made at its first use and is then there until the
+//! program ends. The crate `engine_room_sim` does the work; here it becomes a driver.
 //!
 //! Why it pays to copy much at once, by `cargo run --example transfers`:
 //!
@@ -15,17 +16,19 @@
 //! The times are modelled from the published figures of a T4.
 //! ```
 
-mod clock;
 mod device;
-mod gpus;
-mod memory;
+mod kernels;
+mod launches;
 mod transfers;
 
 use std::fmt;
 use std::sync::OnceLock;
 
 pub use device::SimDevice;
-pub use gpus::{COPY_CALL, COPY_LATENCY, Figures, Gpu, LAUNCH, QUERY, STAGING, STAGING_BUFFER};
+pub use engine_room_sim::gpu::{
+    COPY_CALL, COPY_LATENCY, Figures, Gpu, LAUNCH, LAUNCH_LATENCY, QUERY, STAGING, STAGING_BUFFER,
+};
+pub use launches::Launches;
 pub use transfers::{Traffic, Transfers};
 
 use crate::device::driver::Nanoseconds;
@@ -54,22 +57,22 @@ pub fn sim(n: usize) -> &'static SimDevice {
 /// Bytes of memory of a simulated GPU.
 #[track_caller]
 pub fn capacity(n: usize) -> u64 {
-    sim(n).state().memory.capacity()
+    sim(n).state().device.memory.capacity()
 }
 
 /// Gives a simulated GPU more memory or less: a small one runs out soon. What it holds already
 /// stays, even if that is more.
 #[track_caller]
 pub fn set_capacity(n: usize, bytes: u64) {
-    sim(n).state().memory.set_capacity(bytes);
+    sim(n).state().device.memory.set_capacity(bytes);
 }
 
 /// Lets a simulated GPU model another one from now on; its capacity becomes that one's too.
 #[track_caller]
 pub fn select_gpu(n: usize, gpu: Gpu) {
     let mut state = sim(n).state();
-    state.gpu = gpu;
-    state.memory.set_capacity(gpu.figures().capacity);
+    state.device.gpu = gpu;
+    state.device.memory.set_capacity(gpu.figures().capacity);
 }
 
 /// The copies of a simulated GPU since the last [`reset`].
@@ -78,12 +81,18 @@ pub fn transfers(n: usize) -> Transfers {
     sim(n).state().transfers
 }
 
+/// The kernels of a simulated GPU since the last [`reset`].
+#[track_caller]
+pub fn launches(n: usize) -> Launches {
+    sim(n).state().launches
+}
+
 /// The modelled clock of a simulated GPU.
 #[track_caller]
 pub fn clock(n: usize) -> Clock {
     let state = sim(n).state();
     let (host_ns, device_ns) = (state.timeline.host(), state.timeline.device());
-    Clock { gpu: state.gpu, host_ns, device_ns }
+    Clock { gpu: state.device.gpu, host_ns, device_ns }
 }
 
 /// Waits for a simulated GPU, then sets its counters and its clock to zero. Its memory stays.
@@ -92,6 +101,7 @@ pub fn reset(n: usize) {
     let mut state = sim(n).state();
     state.timeline.reset();
     state.transfers = Transfers::default();
+    state.launches = Launches::default();
 }
 
 /// What the *modelled* clock of a simulated GPU shows, counted from the last [`reset`].

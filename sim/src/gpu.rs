@@ -1,24 +1,48 @@
-//! The GPUs that the modelled clock knows: what their makers and users have published of them.
+//! The GPUs that can be simulated: what their makers and users have published of them.
 //!
 //! Every figure has its source beside it; where there is none, the formula and what it rests on.
 //! They are round numbers of one machine each. Yours differs: that is why results are *modelled*.
 
 use std::fmt;
 
-use crate::device::driver::Nanoseconds;
-
-/// A GPU whose figures a simulated device can take on.
+/// A GPU by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Gpu {
-    /// NVIDIA T4, the one of free notebooks.
+    /// NVIDIA T4, the one of free notebooks (compute capability 7.5).
     #[default]
     T4,
-    /// NVIDIA A100 SXM4, 80 GB.
+    /// NVIDIA A100 SXM4, 80 GB (8.0).
     A100,
-    /// NVIDIA H100 SXM5, 80 GB.
+    /// NVIDIA H100 SXM5, 80 GB (9.0).
     H100,
-    /// NVIDIA H200 SXM5, 141 GB.
+    /// NVIDIA H200 SXM5, 141 GB (9.0).
     H200,
+}
+
+impl Gpu {
+    /// Every GPU.
+    pub const ALL: [Gpu; 4] = [Gpu::T4, Gpu::A100, Gpu::H100, Gpu::H200];
+
+    /// The name as in tables: `A100`.
+    pub fn name(self) -> &'static str {
+        self.figures().name
+    }
+
+    /// What is published of it.
+    pub fn figures(self) -> &'static Figures {
+        match self {
+            Gpu::T4 => &T4,
+            Gpu::A100 => &A100,
+            Gpu::H100 => &H100,
+            Gpu::H200 => &H200,
+        }
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// What is known of a GPU. Bandwidths are in bytes per second, times in nanoseconds.
@@ -35,25 +59,36 @@ pub struct Figures {
     pub pinned: u64,
     /// Reading and writing the device's memory. Data sheets.
     pub memory: u64,
+    /// Bytes of shared memory that one block may ask for: the CUDA C++ Programming Guide, table
+    /// "Technical Specifications per Compute Capability".
+    pub shared_per_block: u32,
+    /// Streaming multiprocessors: NVIDIA's data sheets and architecture white papers.
+    pub multiprocessors: u32,
 }
 
 /// What one call to copy keeps the host busy: 5 to 7 us for `cudaMemcpyAsync`, measured by Wu et
 /// al., "DualPath", arXiv 2602.21548, section 5.2; taken for all GPUs.
-pub const COPY_CALL: Nanoseconds = 6_000;
+pub const COPY_CALL: u64 = 6_000;
 
 /// From the start of a copy to its first byte. A small blocking copy takes about 10 us in all
 /// (M. Boyer, "Memory Transfer Overhead", University of Virginia; a GTX 280), of which the call
 /// takes [`COPY_CALL`].
-pub const COPY_LATENCY: Nanoseconds = 4_000;
+pub const COPY_LATENCY: u64 = 4_000;
 
 /// What one kernel launch keeps the host busy: about 3 us for an empty kernel on recent hardware
 /// (NVIDIA developer forum 233645); the 5 to 20 us of a framework's launch (Holistic Trace
 /// Analysis, documentation) include more than the driver.
-pub const LAUNCH: Nanoseconds = 3_000;
+pub const LAUNCH: u64 = 3_000;
+
+/// From the end of the call that launches a kernel to its first instruction, if nothing else is in
+/// the way. An empty kernel takes 6.6 us if the host waits for each, and 2.2 us if it does not
+/// (reference values of github.com/reframe-hpc/reframe, `kernel_latency.py`; a P100 at CSCS): the
+/// difference, in which the host's return from waiting is hidden; taken for all GPUs.
+pub const LAUNCH_LATENCY: u64 = 4_400;
 
 /// What asking whether an event is done keeps the host busy. Nothing is published; assumed, so
 /// that a loop that asks until it is done comes to an end.
-pub const QUERY: Nanoseconds = 1_000;
+pub const QUERY: u64 = 1_000;
 
 /// How fast the host copies between pageable memory and the staging buffer, in bytes per second.
 /// A pageable copy goes through both, one after the other: 1/pageable = 1/staging + 1/pinned.
@@ -74,6 +109,8 @@ static T4: Figures = Figures {
     pcie: 3,
     pinned: 12_000_000_000,
     memory: 320_000_000_000,
+    shared_per_block: 64 << 10,
+    multiprocessors: 40,
 };
 
 /// 80 GB and 2,039 GB/s: NVIDIA A100 data sheet. Pinned: 26.28 GB/s to the device in Azure's AI
@@ -85,6 +122,8 @@ static A100: Figures = Figures {
     pcie: 4,
     pinned: 26_200_000_000,
     memory: 2_039_000_000_000,
+    shared_per_block: 163 << 10,
+    multiprocessors: 108,
 };
 
 /// 80 GB and 3.35 TB/s: NVIDIA H100 data sheet. Pinned: 51 GB/s to the device and 52 back in
@@ -96,6 +135,8 @@ static H100: Figures = Figures {
     pcie: 5,
     pinned: 51_000_000_000,
     memory: 3_350_000_000_000,
+    shared_per_block: 227 << 10,
+    multiprocessors: 132,
 };
 
 /// 141 GB and 4.8 TB/s: NVIDIA H200 data sheet. Pinned: 52 GB/s both ways in Azure's AI
@@ -106,25 +147,6 @@ static H200: Figures = Figures {
     pcie: 5,
     pinned: 52_000_000_000,
     memory: 4_800_000_000_000,
+    shared_per_block: 227 << 10,
+    multiprocessors: 132,
 };
-
-impl Gpu {
-    /// Every GPU of the table.
-    pub const ALL: [Gpu; 4] = [Gpu::T4, Gpu::A100, Gpu::H100, Gpu::H200];
-
-    /// What is known of it.
-    pub fn figures(self) -> &'static Figures {
-        match self {
-            Gpu::T4 => &T4,
-            Gpu::A100 => &A100,
-            Gpu::H100 => &H100,
-            Gpu::H200 => &H200,
-        }
-    }
-}
-
-impl fmt::Display for Gpu {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.figures().name)
-    }
-}

@@ -1,0 +1,113 @@
+//! A run as one JSON object.
+
+use engine_room_sim::counters::Counters;
+use engine_room_sim::exec::{Finding, Place};
+use serde::{Serialize, Serializer};
+
+use crate::argument::Buffer;
+use crate::run::Run;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    kernel: &'a str,
+    gpu: String,
+    outputs: Vec<Output<'a>>,
+    errors: Vec<Error>,
+    stdout: &'a str,
+    #[serde(serialize_with = "in_order")]
+    counters: Counters,
+    modelled_ns: Option<u64>,
+    host_seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    arg: usize,
+    dtype: &'static str,
+    #[serde(serialize_with = "elements")]
+    values: &'a Buffer,
+}
+
+#[derive(Serialize)]
+struct Error {
+    kind: String,
+    file: Option<String>,
+    line: Option<u32>,
+    block: [u32; 3],
+    thread: [u32; 3],
+    address: Option<u64>,
+    message: String,
+}
+
+/// Prints a run.
+pub fn print(run: &Run) {
+    let document = Document {
+        kernel: &run.kernel.function.name,
+        gpu: run.gpu.name().to_lowercase(),
+        outputs: run.buffers.iter().map(|(arg, buffer)| output(*arg, buffer)).collect(),
+        errors: run.report.findings.iter().map(error).collect(),
+        stdout: &run.report.stdout,
+        counters: run.report.counters,
+        modelled_ns: run.report.modelled_ns,
+        host_seconds: run.host_seconds,
+    };
+    engine_room_labs::print(&engine_room_labs::compact(&document));
+}
+
+fn output(arg: usize, values: &Buffer) -> Output<'_> {
+    Output { arg, dtype: values.dtype.name(), values }
+}
+
+/// Writes the elements of a buffer as a list.
+fn elements<S: Serializer>(buffer: &Buffer, to: S) -> Result<S::Ok, S::Error> {
+    let bytes = buffer.bytes.as_deref().unwrap_or_default();
+    to.collect_seq(bytes.chunks(buffer.dtype.bytes()).map(|element| buffer.dtype.json(element)))
+}
+
+fn error(finding: &Finding) -> Error {
+    let place = finding.places.first();
+    Error {
+        kind: finding.kind.to_string(),
+        file: place.map(|place| place.file.clone()),
+        line: place.map(|place| place.line),
+        block: finding.block,
+        thread: finding.thread,
+        address: finding.address,
+        message: message(finding),
+    }
+}
+
+/// What a finding says, with the lines that were inlined into the reader's.
+pub fn message(finding: &Finding) -> String {
+    let inlined: Vec<String> = finding.places.iter().skip(1).map(place).collect();
+    match &inlined[..] {
+        [] => finding.message.clone(),
+        lines => format!("{} (inlined there: {})", finding.message, lines.join(", ")),
+    }
+}
+
+/// `add.cu:7`
+pub fn place(place: &Place) -> String {
+    format!("{}:{}", place.file, place.line)
+}
+
+/// The counters by name, in the order in which they are shown. What is not counted yet is none.
+pub fn named(counters: &Counters) -> [(&'static str, Option<u64>); 10] {
+    [
+        ("lane_instructions", Some(counters.lane_instructions)),
+        ("warp_instructions", Some(counters.warp_instructions)),
+        ("global_load_requests", Some(counters.global_load_requests)),
+        ("global_load_sectors", Some(counters.global_load_sectors)),
+        ("global_store_requests", Some(counters.global_store_requests)),
+        ("global_store_sectors", Some(counters.global_store_sectors)),
+        ("shared_bank_conflicts", Some(counters.shared_bank_conflicts)),
+        ("divergent_branches", Some(counters.divergent_branches)),
+        ("flops", Some(counters.flops)),
+        ("dram_bytes", None),
+    ]
+}
+
+/// Writes the counters as an object that keeps their order.
+fn in_order<S: Serializer>(counters: &Counters, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(named(counters))
+}

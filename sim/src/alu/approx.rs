@@ -1,0 +1,81 @@
+//! The approximate functions of §9.7.3 and §9.7.4: within the error that the ISA states, not equal
+//! to the hardware bit for bit.
+//!
+//! They are computed more precisely than asked, by one library on every system, so that equal
+//! programs give equal data everywhere.
+
+use super::Form;
+use super::float::{Modifiers, single1, single2};
+use super::halves::Halves;
+use super::lanes::rare_one;
+
+/// The `.f32` forms; `pieces` are the modifiers.
+pub(super) fn form(name: &str, pieces: &[&str]) -> Option<Form> {
+    let m = match pieces {
+        ["approx" | "full"] => Modifiers::default(),
+        ["approx" | "full", "ftz"] => Modifiers { ftz: true, ..Modifiers::default() },
+        _ => return None,
+    };
+    Some(match (name, pieces[0]) {
+        ("div", "approx") => single2(m, |_, a, b| fast_quotient(a, b)),
+        ("div", "full") => single2(m, |_, a, b| a / b),
+        ("rcp", "approx") => single1(m, |_, a| a.recip()),
+        ("sqrt", "approx") => single1(m, |_, a| a.sqrt()),
+        ("rsqrt", "approx") => single1(m, |_, a| f64::from(a).sqrt().recip() as f32),
+        ("sin", "approx") => single1(m, |_, a| by(a, libm::sin)),
+        ("cos", "approx") => single1(m, |_, a| by(a, libm::cos)),
+        ("lg2", "approx") => single1(m, |_, a| by(a, libm::log2)),
+        ("ex2", "approx") => single1(m, |_, a| by(a, libm::exp2)),
+        ("tanh", "approx") if !m.ftz => single1(m, |_, a| by(a, libm::tanh)),
+        _ => return None,
+    })
+}
+
+/// `div.approx`: a divisor above 2^126 has a reciprocal that is flushed to zero.
+#[inline(always)]
+fn fast_quotient(a: f32, b: f32) -> f32 {
+    const LIMIT: f32 = f32::from_bits((127 + 126) << 23);
+    let reciprocal = if b.abs() > LIMIT { 0.0_f32.copysign(b) } else { 1.0 };
+    if reciprocal == 1.0 { a / b } else { a * reciprocal }
+}
+
+/// A function of `f64`, rounded to nearest.
+fn by(a: f32, f: impl Fn(f64) -> f64) -> f32 {
+    f(a.into()) as f32
+}
+
+/// The forms of 16-bit types and pairs of them.
+pub(super) fn half<T: Halves>(name: &str, pieces: &[&str], ieee: bool) -> Option<Form> {
+    Some(match (name, pieces) {
+        ("ex2", ["approx"]) if ieee => rare_one(0, |_, a: T| T::map1(a, |a| by(a, libm::exp2))),
+        ("ex2", ["approx", "ftz"]) if !ieee => {
+            rare_one(0, |_, a: T| T::map1(a.flushed(), |a| by(a, libm::exp2)).flushed())
+        }
+        ("tanh", ["approx"]) => rare_one(0, |_, a: T| T::map1(a, |a| by(a, libm::tanh))),
+        _ => return None,
+    })
+}
+
+/// The upper word of an `f64`, the lower one zero: what the gross approximations give (§9.7.3).
+fn upper(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0xffff_ffff_0000_0000)
+}
+
+/// Zero with the sign of a subnormal number, every other number itself.
+fn flush64(x: f64) -> f64 {
+    if x.is_subnormal() { 0.0_f64.copysign(x) } else { x }
+}
+
+fn coarse(result: f64) -> f64 {
+    if result.is_nan() { f64::from_bits(0x7fff_ffff_0000_0000) } else { flush64(upper(result)) }
+}
+
+/// `rcp.approx.ftz.f64`: 20 bits of the fraction.
+pub(super) fn coarse_reciprocal(a: f64) -> f64 {
+    coarse(flush64(upper(a)).recip())
+}
+
+/// `rsqrt.approx.ftz.f64`.
+pub(super) fn coarse_inverse_root(a: f64) -> f64 {
+    coarse(flush64(upper(a)).sqrt().recip())
+}

@@ -1,0 +1,160 @@
+//! What a launch counts: instructions, memory requests and sectors, conflicts, divergence.
+
+use std::ops::AddAssign;
+
+/// What one launch did. Counts are of PTX instructions: `ptxas` unrolls, merges and deletes, so
+/// they compare two kernels and are no counts of a chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Instructions, each counted once for every lane that executed it.
+    pub lane_instructions: u64,
+    /// Instructions, each counted once for a warp, even if a predicate switched all lanes off.
+    pub warp_instructions: u64,
+    /// Instructions of a warp that read global memory.
+    pub global_load_requests: u64,
+    /// Sectors of 32 bytes that these requests touched, counted once a request.
+    pub global_load_sectors: u64,
+    /// Instructions of a warp that wrote global memory, atomics included.
+    pub global_store_requests: u64,
+    /// Sectors of 32 bytes that these requests touched, counted once a request.
+    pub global_store_sectors: u64,
+    /// Instructions of a warp that read or wrote shared memory.
+    pub shared_requests: u64,
+    /// Passes over the banks beyond the first of each request: an n-way conflict counts n - 1.
+    pub shared_bank_conflicts: u64,
+    /// Branches of a warp after which its lanes went different ways.
+    pub divergent_branches: u64,
+    /// Floating-point operations of lanes: an addition is one, a fused multiply-add is two.
+    pub flops: u64,
+}
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Counters) {
+        self.lane_instructions += other.lane_instructions;
+        self.warp_instructions += other.warp_instructions;
+        self.global_load_requests += other.global_load_requests;
+        self.global_load_sectors += other.global_load_sectors;
+        self.global_store_requests += other.global_store_requests;
+        self.global_store_sectors += other.global_store_sectors;
+        self.shared_requests += other.shared_requests;
+        self.shared_bank_conflicts += other.shared_bank_conflicts;
+        self.divergent_branches += other.divergent_branches;
+        self.flops += other.flops;
+    }
+}
+
+/// How often one instruction was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Executed {
+    /// By how many warps.
+    pub warps: u64,
+    /// By how many lanes.
+    pub lanes: u64,
+    /// As a branch: after how many of these the lanes went different ways.
+    pub divergent: u64,
+}
+
+/// What one instruction moved between lanes and memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Requests to global memory.
+    pub global: u64,
+    /// Sectors of 32 bytes of these.
+    pub sectors: u64,
+    /// Requests to shared memory.
+    pub shared: u64,
+    /// Passes over the banks beyond the first of each.
+    pub conflicts: u64,
+}
+
+impl Traffic {
+    /// Counts a request to global memory by the lanes in the mask. A number that a lane accesses
+    /// does not cross a sector: it is aligned to its size.
+    #[inline(always)]
+    pub fn count_global(&mut self, addresses: &[u64; 32], mask: u32, min: u64, max: u64) {
+        let _ = mask;
+        self.global += 1;
+        let first = min >> 5;
+        if (max >> 5) - first < 64 {
+            let mut bits = 0u64;
+            for address in addresses {
+                bits |= 1 << ((address >> 5) - first);
+            }
+            self.sectors += u64::from(bits.count_ones());
+            return;
+        }
+        self.sectors += scattered(addresses);
+    }
+
+    /// Counts a request to shared memory of `bytes` bytes a lane, by the lanes in the mask.
+    /// 32 banks of 4 bytes serve one word each in a pass, to any number of lanes (CUDA C++
+    /// Programming Guide, "Shared Memory" of compute capability 5.x, which 7.x and later follow);
+    /// requests of 8 and 16 bytes a lane are served by half and quarter warps.
+    #[inline(always)]
+    pub fn count_shared(&mut self, addresses: &[u64; 32], mask: u32, bytes: u64, reach: u64) {
+        self.shared += 1;
+        if reach > 32 * 4 {
+            self.conflicts += conflicts(addresses, mask, bytes);
+        }
+    }
+}
+
+/// How many different sectors lanes far apart touch.
+#[inline(never)]
+fn scattered(addresses: &[u64; 32]) -> u64 {
+    let mut sectors = addresses.map(|address| address >> 5);
+    sectors.sort_unstable();
+    1 + sectors.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
+}
+
+/// Passes over the banks beyond the first.
+#[inline(never)]
+fn conflicts(addresses: &[u64; 32], mask: u32, bytes: u64) -> u64 {
+    let words = bytes.div_ceil(4).max(1) as usize;
+    let lanes = 32 / words.min(4);
+    let mut extra = 0;
+    for group in (0..32).step_by(lanes) {
+        let of_group = (group..group + lanes).filter(|lane| mask >> lane & 1 != 0);
+        let mut wanted = [0u64; 128];
+        let mut count = 0;
+        for lane in of_group {
+            for word in 0..words {
+                wanted[count] = (addresses[lane] >> 2) + word as u64;
+                count += 1;
+            }
+        }
+        extra += passes(&mut wanted[..count]).saturating_sub(1);
+    }
+    extra
+}
+
+/// How many different words the bank has to serve that has the most of them.
+fn passes(words: &mut [u64]) -> u64 {
+    words.sort_unstable();
+    let mut banks = [0u64; 32];
+    let mut last = None;
+    for &word in words.iter() {
+        if last != Some(word) {
+            banks[(word % 32) as usize] += 1;
+        }
+        last = Some(word);
+    }
+    banks.into_iter().max().unwrap_or(0)
+}
+
+impl AddAssign for Executed {
+    fn add_assign(&mut self, other: Executed) {
+        self.warps += other.warps;
+        self.lanes += other.lanes;
+        self.divergent += other.divergent;
+    }
+}
+
+impl AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        self.global += other.global;
+        self.sectors += other.sectors;
+        self.shared += other.shared;
+        self.conflicts += other.conflicts;
+    }
+}

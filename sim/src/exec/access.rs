@@ -1,0 +1,362 @@
+//! Loads, stores and atomics of a warp: where their lanes go, what is checked, what is counted.
+//!
+//! The fast path is one comparison of the lowest and the highest address with the bounds of the
+//! allocation that the instruction went to before. Whatever does not pass goes lane by lane.
+
+use crate::decode::code::{Access, Address, Base, Space, WINDOW};
+use crate::memory::{Cell, Cells, Lanes, Span};
+
+use super::core::Core;
+use super::lanes;
+use super::warp::Warp;
+
+/// What is done at an address.
+pub(super) trait Act {
+    /// The word for it in a message.
+    const NAME: &'static str;
+
+    /// Does it, in the lanes of the mask.
+    fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32);
+
+    /// What takes its place in lanes that cannot, if nobody is told.
+    fn skip(&self, access: &Access, registers: &mut [u64], mask: u32);
+}
+
+/// Memory into registers.
+pub(super) struct Read;
+
+/// Registers into memory.
+pub(super) struct Write;
+
+impl Act for Read {
+    const NAME: &'static str = "read";
+
+    #[inline(always)]
+    fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
+        for part in 0..access.count {
+            let to = access.registers[part as usize];
+            match (access.bytes, access.signed, access.wide) {
+                (1, false, _) => {
+                    read::<u8>(lanes, access.wide, registers, (to, part, mask), u64::from)
+                }
+                (1, true, _) => {
+                    read::<u8>(lanes, access.wide, registers, (to, part, mask), |v| v as i8 as u64)
+                }
+                (2, false, _) => {
+                    read::<u16>(lanes, access.wide, registers, (to, part, mask), u64::from)
+                }
+                (2, true, _) => read::<u16>(lanes, access.wide, registers, (to, part, mask), |v| {
+                    v as i16 as u64
+                }),
+                (4, _, false) => read_plain(lanes, registers, (to, part, mask)),
+                (4, false, _) => read::<u32>(lanes, true, registers, (to, part, mask), u64::from),
+                (4, true, _) => {
+                    read::<u32>(lanes, true, registers, (to, part, mask), |v| v as i32 as u64)
+                }
+                _ => read::<u64>(lanes, access.wide, registers, (to, part, mask), |v| v),
+            }
+        }
+    }
+
+    fn skip(&self, access: &Access, registers: &mut [u64], mask: u32) {
+        for &to in &access.registers[..access.count as usize] {
+            match access.wide {
+                true => lanes::write_wide(registers, to, mask, |_| 0),
+                false => lanes::write_narrow(registers, to, mask, |_| 0),
+            }
+        }
+    }
+}
+
+/// The usual case: 32 bits into 32.
+#[inline(always)]
+fn read_plain(lanes: &Lanes, registers: &mut [u64], (to, part, mask): (u32, u32, u32)) {
+    lanes::write_narrow(registers, to, mask, |lane| lanes.load(lane, u64::from(part)));
+}
+
+/// Any number into a register of 32 or 64 bits.
+#[inline(always)]
+fn read<T: Cell>(
+    lanes: &Lanes,
+    wide: bool,
+    registers: &mut [u64],
+    (to, part, mask): (u32, u32, u32),
+    convert: impl Fn(T) -> u64,
+) {
+    let value = |lane| convert(lanes.load(lane, u64::from(part)));
+    match wide {
+        true => lanes::write_wide(registers, to, mask, value),
+        false => lanes::write_narrow(registers, to, mask, |lane| value(lane) as u32),
+    }
+}
+
+impl Act for Write {
+    const NAME: &'static str = "write";
+
+    #[inline(always)]
+    fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
+        for part in 0..access.count {
+            let from = access.registers[part as usize];
+            if access.wide {
+                let from = lanes::wide(registers, from);
+                match access.bytes {
+                    1 => write(lanes, part, mask, |lane| from[lane] as u8),
+                    2 => write(lanes, part, mask, |lane| from[lane] as u16),
+                    4 => write(lanes, part, mask, |lane| from[lane] as u32),
+                    _ => write(lanes, part, mask, |lane| from[lane]),
+                }
+            } else {
+                let from = lanes::narrow(registers, from);
+                match access.bytes {
+                    1 => write(lanes, part, mask, |lane| from[lane] as u8),
+                    2 => write(lanes, part, mask, |lane| from[lane] as u16),
+                    _ => write(lanes, part, mask, |lane| from[lane]),
+                }
+            }
+        }
+    }
+
+    fn skip(&self, _: &Access, _: &mut [u64], _: u32) {}
+}
+
+#[inline(always)]
+fn write<T: Cell>(lanes: &Lanes, part: u32, mask: u32, value: impl Fn(usize) -> T) {
+    for lane in 0..32 {
+        if mask == u32::MAX || mask >> lane & 1 != 0 {
+            lanes.store(lane, u64::from(part), value(lane));
+        }
+    }
+}
+
+/// What an access needs to know of where it is executed.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    /// The instruction.
+    pub pc: u32,
+    /// The frame in local memory.
+    pub base: u32,
+    /// As above.
+    pub top: u32,
+}
+
+/// The addresses lane by lane; lanes that are switched off have that of one that is not.
+#[inline(always)]
+fn addresses(registers: &[u64], address: &Address, base: u32, mask: u32) -> [u64; 32] {
+    let mut all = [0; 32];
+    match address.base {
+        Base::Zero => all = [address.offset; 32],
+        Base::Frame => all = [address.offset.wrapping_add(u64::from(base)); 32],
+        Base::Narrow(slot) => {
+            for (to, from) in all.iter_mut().zip(lanes::narrow(registers, slot)) {
+                *to = u64::from(from.wrapping_add(address.offset as u32));
+            }
+        }
+        Base::Wide(slot) => {
+            for (to, from) in all.iter_mut().zip(lanes::wide(registers, slot)) {
+                *to = from.wrapping_add(address.offset);
+            }
+        }
+    }
+    if mask != u32::MAX {
+        let first = all[mask.trailing_zeros() as usize & 31];
+        for (lane, to) in all.iter_mut().enumerate() {
+            *to = if mask >> lane & 1 != 0 { *to } else { first };
+        }
+    }
+    all
+}
+
+impl Core<'_> {
+    /// Performs an access in the lanes of a mask that is not empty; returns the lanes that could
+    /// not, which have been reported.
+    #[inline(always)]
+    pub fn access<A: Act>(
+        &mut self,
+        warp: &mut Warp,
+        site: Site,
+        access: &Access,
+        mask: u32,
+        act: &A,
+    ) -> u32 {
+        let size = u64::from(access.bytes * access.count);
+        let addresses = addresses(&warp.registers, &access.address, site.base, mask);
+        let Some(span) = Span::new(addresses, size, size) else {
+            return self.slowly(warp, site, access, mask, &addresses, act);
+        };
+        let (min, max) = (span.min(), span.max());
+        let traffic = &mut self.traffic[access.number as usize];
+        match access.space {
+            Space::Global | Space::Generic => {
+                let cached = &mut self.caches[access.number as usize];
+                let inside = |found: &&crate::memory::Allocation| {
+                    found.start <= min && max <= found.end().wrapping_sub(size)
+                };
+                let found = cached.filter(inside).or_else(|| self.memory.find(min));
+                if let Some(found) = found
+                    && let Some(lanes) = found.cells.lanes(found.start, &span)
+                {
+                    *cached = Some(found);
+                    act.apply(&lanes, access, &mut warp.registers, mask);
+                    traffic.count_global(span.addresses(), mask, min, max);
+                    return 0;
+                }
+            }
+            Space::Shared => {
+                if let Some(lanes) = self.here.shared.lanes(0, &span) {
+                    act.apply(&lanes, access, &mut warp.registers, mask);
+                    traffic.count_shared(span.addresses(), mask, size, max - min + size);
+                    return 0;
+                }
+            }
+            _ => {}
+        }
+        self.elsewhere(warp, site, access, mask, &addresses, act)
+    }
+
+    /// An access that all lanes make to local, constant or parameter memory, or to shared memory
+    /// by generic addresses; what is left goes lane by lane.
+    #[inline(never)]
+    fn elsewhere<A: Act>(
+        &mut self,
+        warp: &mut Warp,
+        site: Site,
+        access: &Access,
+        mask: u32,
+        addresses: &[u64; 32],
+        act: &A,
+    ) -> u32 {
+        let size = u64::from(access.bytes * access.count);
+        let (space, first) = access.space.of(addresses[0]);
+        let window = addresses[0] - first;
+        let inner = addresses.map(|address| address.wrapping_sub(window));
+        let together = access.space != Space::Generic
+            || window != 0 && inner.iter().all(|address| *address < WINDOW);
+        let (cells, base, inner) = match space {
+            _ if !together => return self.slowly(warp, site, access, mask, addresses, act),
+            Space::Shared => (&self.here.shared, 0, inner),
+            Space::Param => (self.params, 0, inner),
+            Space::Local => {
+                let room = u64::from(site.top);
+                if !inner.iter().all(|at| at.checked_add(size).is_some_and(|end| end <= room)) {
+                    return self.slowly(warp, site, access, mask, addresses, act);
+                }
+                let stride = u64::from(warp.local_bytes);
+                let lane = |lane: usize| if mask >> lane & 1 != 0 { lane } else { 0 };
+                let first = mask.trailing_zeros() as usize;
+                let own = |i: usize| if mask >> i & 1 != 0 { lane(i) } else { first };
+                (&warp.local, 0, std::array::from_fn(|i| inner[i] + own(i) as u64 * stride))
+            }
+            Space::Constant => match self.memory.find(inner[0]) {
+                Some(found) => (&found.cells, found.start, inner),
+                None => return self.slowly(warp, site, access, mask, addresses, act),
+            },
+            _ => return self.slowly(warp, site, access, mask, addresses, act),
+        };
+        let span = Span::new(inner, size, size);
+        let lanes = span.as_ref().and_then(|span| cells.lanes(base, span));
+        let (Some(lanes), Some(span)) = (lanes, &span) else {
+            return self.slowly(warp, site, access, mask, addresses, act);
+        };
+        act.apply(&lanes, access, &mut warp.registers, mask);
+        if space == Space::Shared {
+            let traffic = &mut self.traffic[access.number as usize];
+            let reach = span.max() - span.min() + size;
+            traffic.count_shared(span.addresses(), mask, size, reach);
+        }
+        0
+    }
+
+    /// An access lane by lane: lanes may go to different places, and some to none.
+    #[inline(never)]
+    fn slowly<A: Act>(
+        &mut self,
+        warp: &mut Warp,
+        site: Site,
+        access: &Access,
+        mask: u32,
+        addresses: &[u64; 32],
+        act: &A,
+    ) -> u32 {
+        let (mut failed, mut global, mut shared) = (0, 0u32, 0u32);
+        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            let only = 1 << lane;
+            let (space, address) = access.space.of(addresses[lane]);
+            match self.one(warp, site, access, (space, address, lane), act) {
+                true if space == Space::Global => global |= only,
+                true if space == Space::Shared => shared |= only,
+                true => {}
+                false => failed |= only,
+            }
+        }
+        self.count_slowly(access, addresses, global, shared);
+        if !self.check {
+            act.skip(access, &mut warp.registers, failed);
+            return 0;
+        }
+        for lane in (0..32).filter(|lane| failed >> lane & 1 != 0) {
+            let at = addresses[lane];
+            let (kind, say) = self.fault::<A>(access, at, site);
+            self.report(kind, site.pc, (warp.number, 1 << lane), Some(at), |_| say);
+        }
+        failed
+    }
+
+    /// The access of one lane, if it can be made.
+    fn one<A: Act>(
+        &self,
+        warp: &mut Warp,
+        site: Site,
+        access: &Access,
+        (space, address, lane): (Space, u64, usize),
+        act: &A,
+    ) -> bool {
+        let size = u64::from(access.bytes * access.count);
+        let local = (&warp.local, warp.local_bytes);
+        let found = self.locate(local, site, (space, address, lane), size);
+        let Some((cells, base, address)) = found else { return false };
+        let Some(span) = Span::new([address; 32], size, size) else { return false };
+        let Some(lanes) = cells.lanes(base, &span) else { return false };
+        act.apply(&lanes, access, &mut warp.registers, 1 << lane);
+        true
+    }
+
+    /// Where a lane's access to one kind of memory goes: the bytes, the address of their first
+    /// one, and the address among these.
+    pub fn locate<'s>(
+        &'s self,
+        (local, local_bytes): (&'s Cells, u32),
+        site: Site,
+        (space, address, lane): (Space, u64, usize),
+        size: u64,
+    ) -> Option<(&'s Cells, u64, u64)> {
+        Some(match space {
+            Space::Global | Space::Constant | Space::Generic => {
+                let found = self.memory.find(address)?;
+                (&found.cells, found.start, address)
+            }
+            Space::Shared => (&self.here.shared, 0, address),
+            Space::Param => (self.params, 0, address),
+            Space::Local => {
+                let end = address.checked_add(size)?;
+                let own = lane as u64 * u64::from(local_bytes);
+                (end <= u64::from(site.top)).then_some((local, 0, address + own))?
+            }
+        })
+    }
+
+    fn count_slowly(&mut self, access: &Access, addresses: &[u64; 32], global: u32, shared: u32) {
+        let size = u64::from(access.bytes * access.count);
+        let traffic = &mut self.traffic[access.number as usize];
+        let only = |mask: u32| {
+            let first = addresses[mask.trailing_zeros() as usize & 31];
+            let pick = |lane: usize| if mask >> lane & 1 != 0 { addresses[lane] } else { first };
+            std::array::from_fn::<u64, 32, _>(pick)
+        };
+        if global != 0 {
+            traffic.count_global(&only(global), global, 0, u64::MAX);
+        }
+        if shared != 0 {
+            traffic.count_shared(&only(shared), shared, size, u64::MAX);
+        }
+    }
+}

@@ -8,14 +8,14 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::drawing::{Area, draw, in_text_colour};
+
 const COLUMN: i32 = 130;
 const ROW: i32 = 92;
 const BOX: (i32, i32) = (92, 62);
 const MARGIN: i32 = 14;
 const BACKWARD: RGBColor = RGBColor(0xc2, 0x57, 0x1a);
 const SAVED: RGBColor = RGBColor(0x3b, 0x82, 0xc4);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 /// The figure as SVG text. `leaves` names the graph's leaves, oldest first.
 ///
@@ -41,7 +41,7 @@ pub fn svg(graph: &Graph, leaves: &[&str]) -> Result<String, String> {
         draw_node(&area, node, &title, to)?;
     }
     drop(area);
-    Ok(text.replace("\"#000000\"", "\"currentColor\""))
+    Ok(in_text_colour(&text))
 }
 
 /// Column and row of each node: one column behind the last of its inputs, in the first free row.
@@ -95,8 +95,4 @@ fn connect(area: &Area, from: (i32, i32), to: (i32, i32), spread: i32) -> Result
 fn arrow_head(area: &Area, at: (i32, i32), side: i32, colour: RGBColor) -> Result<(), String> {
     let corners = [at, (at.0 + 7 * side, at.1 - 4), (at.0 + 7 * side, at.1 + 4)];
     draw(area.draw(&Polygon::new(corners, colour.filled())))
-}
-
-fn draw<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
-    result.map(|_| ()).map_err(|e| e.to_string())
 }

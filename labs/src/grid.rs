@@ -1,7 +1,9 @@
 //! A storage and views of it as a figure: the numbers as they lie, and what each header shows.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
+
+use crate::drawing::{Area, draw, in_text_colour, write};
 
 /// A view of two dimensions, as it is drawn.
 pub struct Shown {
@@ -25,8 +27,6 @@ const GAP: i32 = 30;
 /// One for each group of places, so that the eye can follow a number.
 const COLOURS: [RGBColor; 3] =
     [RGBColor(0x3b, 0x82, 0xc4), RGBColor(0xc2, 0x57, 0x1a), RGBColor(0x2e, 0x8b, 0x57)];
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 /// The figure as SVG text: a storage of `len` numbers, and the views two by two below it. Numbers
 /// `group` places apart have colours of their own.
@@ -57,7 +57,7 @@ pub fn svg(len: usize, group: usize, views: &[Shown]) -> Result<String, String> 
         top += height;
     }
     drop(area);
-    Ok(text.replace("\"#000000\"", "\"currentColor\""))
+    Ok(in_text_colour(&text))
 }
 
 /// Of two views side by side.
@@ -73,16 +73,6 @@ fn cell(area: &Area, at: (i32, i32), place: usize, colour: RGBColor) -> Result<(
     draw(area.draw(&Rectangle::new(corners, BLACK)))?;
     let middle = (at.0 + CELL.0 / 2, at.1 + CELL.1 / 2);
     write(area, &place.to_string(), middle, 20, HPos::Center)
-}
-
-fn write(area: &Area, text: &str, at: (i32, i32), size: i32, side: HPos) -> Result<(), String> {
-    let style = TextStyle::from(("sans-serif", size).into_font());
-    let style = style.pos(Pos::new(side, VPos::Center));
-    draw(area.draw(&Text::new(text.to_string(), at, style)))
-}
-
-fn draw<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
-    result.map(|_| ()).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod cell;
 mod data;
 pub mod diagram;
+mod drawing;
 pub mod grid;
 pub mod handout;
 pub mod machine;

@@ -8,6 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::axis::{Axis, Scale};
+use crate::drawing::{Area, in_text_colour};
 
 const SIZE: (u32, u32) = (720, 420);
 const COLOURS: [RGBColor; 4] = [
@@ -17,7 +18,6 @@ const COLOURS: [RGBColor; 4] = [
     RGBColor(0xb0, 0x55, 0x9b),
 ];
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
 /// A figure: series of points, or bars.
@@ -75,7 +75,7 @@ impl Plot {
             if self.bars.is_empty() { self.draw_lines(&area) } else { self.draw_bars(&area) };
         drawn.map_err(|e| format!("the figure '{}' cannot be drawn: {e}", self.title))?;
         drop(area);
-        Ok(text.replace("\"#000000\"", "\"currentColor\""))
+        Ok(in_text_colour(&text))
     }
 
     /// Figures one below the other, as one.

@@ -1,7 +1,9 @@
 //! A triangle as a figure: what leads from one corner to another stands on the side between them.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
+
+use crate::drawing::{Area, draw, in_text_colour, write};
 
 /// Something on a side of the triangle, or in its middle.
 pub struct Item {
@@ -18,8 +20,6 @@ const SIZE: (u32, u32) = (640, 460);
 /// Half the width and half the height of a corner's box.
 const BOX: (i32, i32) = (74, 24);
 const ARROW: RGBColor = RGBColor(0x3b, 0x82, 0xc4);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 /// The figure as SVG text. A corner has a name and a line that says what it means.
 ///
@@ -39,7 +39,7 @@ pub fn svg(corners: [(&str, &str); 3], items: &[Item]) -> Result<String, String>
         write(&area, &item.label, (320, 250 + 28 * i), 18, HPos::Center)?;
     }
     drop(area);
-    Ok(text.replace("\"#000000\"", "\"currentColor\""))
+    Ok(in_text_colour(&text))
 }
 
 /// The items of one side at equal distances, each with an arrow that says which way it leads.
@@ -87,16 +87,6 @@ fn draw_corner(area: &Area, corner: usize, (name, meaning): (&str, &str)) -> Res
     draw(area.draw(&Rectangle::new(corners, BLACK.stroke_width(2))))?;
     write(area, name, (middle.0, middle.1 - 9), 20, HPos::Center)?;
     write(area, meaning, (middle.0, middle.1 + 11), 16, HPos::Center)
-}
-
-fn write(area: &Area, text: &str, at: (i32, i32), size: i32, side: HPos) -> Result<(), String> {
-    let style = TextStyle::from(("sans-serif", size).into_font());
-    let style = style.pos(Pos::new(side, VPos::Center));
-    draw(area.draw(&Text::new(text.to_string(), at, style)))
-}
-
-fn draw<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
-    result.map(|_| ()).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/plot.rs",
             "labs/src/axis.rs",
             "labs/src/diagram.rs",
+            "labs/src/drawing.rs",
             "labs/src/grid.rs",
             "labs/src/triangle.rs",
         ],

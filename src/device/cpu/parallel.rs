@@ -64,8 +64,12 @@ pub fn share<P: Send>(
             });
         }
         run();
-        let all_done = |_: &usize| done.load(Ordering::Relaxed) == helpers;
-        (0..LOOKS).inspect(|_| spin_loop()).find(all_done);
+        for _ in 0..LOOKS {
+            if done.load(Ordering::Relaxed) == helpers {
+                break;
+            }
+            spin_loop();
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 //! `gpu-sim run`: one launch of one kernel.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -97,7 +98,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     if let Some(k) = args.print.iter().chain(outs).find(|k| !is_buffer(arguments.get(**k))) {
         return Err(format!("argument {k} is no buffer that could be printed or written"));
     }
-    let module = program::load(&args.file, args.nvrtc.as_ref(), args.gpu)?;
+    let module = Arc::new(program::load(&args.file, args.nvrtc.as_ref(), args.gpu)?);
     let kernel = program::kernel(&module, args.kernel.as_deref())?;
     fit(&kernel, &arguments)?;
     let run = launch(args, &module, &kernel, arguments)?;
@@ -157,13 +158,13 @@ fn fit(kernel: &Listed, arguments: &[Argument]) -> Result<(), String> {
 
 fn launch<'a>(
     args: &'a RunArgs,
-    module: &Module,
+    module: &Arc<Module>,
     kernel: &'a Listed<'a>,
     arguments: Vec<Argument>,
 ) -> Result<Run<'a>, String> {
     let mut device = Device::new(args.gpu);
     let program =
-        device.load(module.clone()).map_err(|e| format!("the module's variables: {e}"))?;
+        device.load(Arc::clone(module)).map_err(|e| format!("the module's variables: {e}"))?;
     let mut params = vec![0; kernel.parameter_bytes as usize];
     let mut buffers = Vec::new();
     for (k, (argument, offset)) in arguments.into_iter().zip(&kernel.offsets).enumerate() {

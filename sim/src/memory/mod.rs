@@ -29,7 +29,7 @@ const PIECE: usize = 4096;
 const REMEMBERED: usize = 4096;
 
 /// What fresh memory holds. As `f32` it reads -26,711,958: no zero that happens to be right.
-const FRESH: u8 = 0xCB;
+pub const FRESH: u8 = 0xCB;
 
 /// Why the memory refuses something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -268,5 +268,24 @@ fn describe(start: u64, len: u64, at: u64, bytes: u64) -> String {
         _ if offset >= len => format!("{block}, which ends {} bytes before", offset - len),
         Some(end) if end <= len => format!("{block}, and the address is {offset} bytes into it"),
         _ => format!("{block}, which ends after the first {} of them", len - offset),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of four allocations with their gaps is used up at once, which a real one never is.
+    #[test]
+    fn addresses_are_handed_out_again_only_when_all_have_been() {
+        let base = 0x7f00_0000_0000;
+        let unit = ALIGNMENT + NARROWEST_GAP;
+        let mut memory = Memory::new(base..base + 4 * unit, u64::MAX);
+        let at = |number: u64| Ok(base + number * unit);
+        assert_eq!([memory.alloc(1), memory.alloc(512)], [at(0), at(1)]);
+        memory.free(base).unwrap();
+        assert_eq!(memory.alloc(512), at(2), "not the place that was freed just now");
+        assert_eq!([memory.alloc(7), memory.alloc(512)], [at(3), at(0)], "the end is reached");
+        assert!(matches!(memory.alloc(1), Err(Error::Fault(_))), "all four are live");
     }
 }

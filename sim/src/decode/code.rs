@@ -21,6 +21,10 @@ pub const FALSE: u32 = 1;
 /// "No instruction": where lanes do not meet again before they exit.
 pub const NOWHERE: u32 = u32::MAX;
 
+/// Local memory and saved registers of one thread can take so many bytes: what a GPU allows
+/// (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+pub const MOST_LOCAL: u32 = 512 << 10;
+
 /// A kernel with every function that it may call.
 #[derive(Debug, Default)]
 pub struct Kernel {

@@ -3,11 +3,8 @@
 use crate::alu::Class;
 use crate::ptx::ast::{self, Base, Kind, Module, Operand, Space, Symbol, Value, Variable};
 
-use super::code::{Carrier, Function};
+use super::code::{Carrier, Function, MOST_LOCAL};
 use super::{Builder, Decoded, Refusal, location};
-
-/// Bytes of local memory that one activation can have: what a GPU allows a thread.
-const MOST_LOCAL: u64 = 512 << 10;
 
 /// Bytes of shared memory that can be declared: more than any GPU has, so that the launch says so.
 const MOST_SHARED: u64 = 8 << 20;
@@ -93,7 +90,7 @@ impl Frame {
             });
         }
         let params = params.within(MOST_PARAMS, "parameters", text)?;
-        let local = locals.within(MOST_LOCAL, "local memory", text)?;
+        let local = locals.within(u64::from(MOST_LOCAL), "local memory", text)?;
         let words = start..builder.kernel.words;
         Ok(Frame { registers, words, parameters, returns, variables, params, local })
     }

@@ -7,7 +7,7 @@ use crate::decode::code::{Access, Address, Base, Space, WINDOW};
 use crate::memory::{Cell, Cells, Lanes, Span};
 
 use super::core::Core;
-use super::lanes;
+use super::lanes::{self, lanes_of};
 use super::warp::Warp;
 
 /// What is done at an address.
@@ -241,9 +241,8 @@ impl Core<'_> {
                     return self.slowly(warp, site, access, mask, addresses, act);
                 }
                 let stride = u64::from(warp.local_bytes);
-                let lane = |lane: usize| if mask >> lane & 1 != 0 { lane } else { 0 };
                 let first = mask.trailing_zeros() as usize;
-                let own = |i: usize| if mask >> i & 1 != 0 { lane(i) } else { first };
+                let own = |lane: usize| if mask >> lane & 1 != 0 { lane } else { first };
                 (&warp.local, 0, std::array::from_fn(|i| inner[i] + own(i) as u64 * stride))
             }
             Space::Constant => match self.memory.find(inner[0]) {
@@ -278,7 +277,7 @@ impl Core<'_> {
         act: &A,
     ) -> u32 {
         let (mut failed, mut global, mut shared) = (0, 0u32, 0u32);
-        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+        for lane in lanes_of(mask) {
             let only = 1 << lane;
             let (space, address) = access.space.of(addresses[lane]);
             match self.one(warp, site, access, (space, address, lane), act) {
@@ -293,7 +292,7 @@ impl Core<'_> {
             act.skip(access, &mut warp.registers, failed);
             return 0;
         }
-        for lane in (0..32).filter(|lane| failed >> lane & 1 != 0) {
+        for lane in lanes_of(failed) {
             let at = addresses[lane];
             let (kind, say) = self.fault::<A>(access, at, site);
             self.report(kind, site.pc, (warp.number, 1 << lane), Some(at), |_| say);

@@ -6,7 +6,7 @@ use crate::decode::code::{Access, Atomic, Rule};
 use crate::memory::{Cell, Lanes};
 
 use super::access::Act;
-use super::lanes;
+use super::lanes::{self, lanes_of};
 
 impl Act for Atomic {
     const NAME: &'static str = "atomic operation";
@@ -51,7 +51,7 @@ impl Atomic {
         };
         let (a, b) = (source(self.sources[0]), source(self.sources[1]));
         let mut old = [0; 32];
-        for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+        for lane in lanes_of(mask) {
             let new = |old: T| rule(self.rule, old, a[lane], b[lane]);
             old[lane] = lanes.update(lane, new).into();
         }
@@ -84,17 +84,9 @@ fn pair(old: u32, a: u32, rule: Rule) -> u32 {
 
 /// What a rule makes of 32 bits.
 pub(super) fn word(rule: Rule, old: u32, a: u32, b: u32) -> u32 {
+    // Numbers whose signs are extended keep their order, as signed and as unsigned ones.
+    let wide = |bits: u32| bits as i32 as u64;
     match rule {
-        Rule::Add => old.wrapping_add(a),
-        Rule::And => old & a,
-        Rule::Or => old | a,
-        Rule::Xor => old ^ a,
-        Rule::CompareAndSwap if old != a => old,
-        Rule::CompareAndSwap => b,
-        Rule::MinSigned => (old as i32).min(a as i32) as u32,
-        Rule::MaxSigned => (old as i32).max(a as i32) as u32,
-        Rule::MinUnsigned => old.min(a),
-        Rule::MaxUnsigned => old.max(a),
         Rule::Increment if old >= a => 0,
         Rule::Increment => old + 1,
         Rule::Decrement if old == 0 || old > a => a,
@@ -102,7 +94,7 @@ pub(super) fn word(rule: Rule, old: u32, a: u32, b: u32) -> u32 {
         Rule::AddF32 => add_f32(f32::from_bits(old), f32::from_bits(a)).to_bits(),
         Rule::AddF16x2 => pair(old, a, Rule::AddF16),
         Rule::AddBf16x2 => pair(old, a, Rule::AddBf16),
-        Rule::Exchange | Rule::AddF64 | Rule::AddF16 | Rule::AddBf16 => a,
+        _ => double(rule, wide(old), wide(a), wide(b)) as u32,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A block: its warps take turns, and meet at its barriers (§9.7.14.3).
 
 use crate::decode::code::{Barrier, Kernel, NOWHERE, Op, Reduction, Vote};
-use crate::memory::Cells;
+use crate::memory::{Cells, FRESH};
 
 use super::core::{Core, Here};
 use super::report::Kind;
@@ -13,7 +13,7 @@ use super::{lanes, step};
 const TURN: u64 = 20_000;
 
 /// Local memory that a lane has room for to begin with.
-const FIRST_LOCAL: u32 = 1024;
+pub(super) const FIRST_LOCAL: u32 = 1024;
 
 /// A block that runs, or waits to go on.
 pub(super) struct Block {
@@ -37,9 +37,7 @@ impl Block {
     pub fn new(kernel: &Kernel, warps: u32, shared: u32) -> Option<Block> {
         let warps = (0..warps).map(|number| Warp::new(kernel, number)).collect::<Option<_>>()?;
         let shared = Cells::zeroed(shared as usize)?;
-        let (arrived, stdout) = ([[0; 32]; 16], Vec::new());
-        let here = Here { block: [0; 3], order: 0, shared, arrived, stdout };
-        Some(Block { warps, here, seed: 0 })
+        Some(Block { warps, here: Here::new(shared), seed: 0 })
     }
 
     /// Begins a block of the grid.
@@ -48,7 +46,7 @@ impl Block {
         self.here.arrived = [[0; 32]; 16];
         self.seed = if seed == 0 { 0 } else { mix(seed ^ mix(order)) | 1 };
         // What a block leaves in shared memory is no zero for the next one.
-        self.here.shared.fill(0, self.here.shared.len(), 0xCB);
+        self.here.shared.fill(0, self.here.shared.len(), FRESH);
         let [x, y, z] = at.threads;
         let threads = x * y * z;
         for warp in &mut self.warps {

@@ -3,15 +3,11 @@
 //! A function's registers have one place in the warp's, so a call of a function that is active
 //! already saves them first. Lanes leave a function one by one if they must, and go on together.
 
-use crate::decode::code::{Call, Carrier, Kernel, NOWHERE, Op};
+use crate::decode::code::{Call, Carrier, Kernel, MOST_LOCAL, NOWHERE, Op};
 use crate::memory::Cells;
 
-use super::lanes;
+use super::lanes::{self, lanes_of, mask_of};
 use super::warp::{Frame, State, Warp};
-
-/// Local memory and saved registers of one thread can take so many bytes: what a GPU allows
-/// (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-const MOST_LOCAL: u32 = 512 << 10;
 
 /// What a call takes of it at least, so that endless recursion comes to an end.
 const LEAST_FRAME: u32 = 16;
@@ -140,11 +136,11 @@ pub(super) fn put(warp: &mut Warp, to: &Carrier, base: u32, value: &[[u64; 32]],
             lanes::write_narrow(&mut warp.registers, slot, mask, |lane| first[lane] as u32);
         }
         Carrier::Register { slot, .. } => {
-            let bits = (0..32).fold(0, |bits, lane| bits | (first[lane] as u32 & 1) << lane);
+            let bits = mask_of((0..32).filter(|&lane| first[lane] & 1 != 0));
             lanes::write_bits(&mut warp.registers, slot, mask, bits);
         }
         Carrier::Local { offset, bytes } => {
-            for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+            for lane in lanes_of(mask) {
                 let start = lane * warp.local_bytes as usize + (base + offset) as usize;
                 for (i, piece) in value.iter().enumerate().take(bytes.div_ceil(8) as usize) {
                     let len = (bytes as usize - 8 * i).min(8);

@@ -44,6 +44,13 @@ pub(super) struct Here {
     pub stdout: Vec<u8>,
 }
 
+impl Here {
+    /// A block that has not begun.
+    pub fn new(shared: Cells) -> Here {
+        Here { block: [0; 3], order: 0, shared, arrived: [[0; 32]; 16], stdout: Vec::new() }
+    }
+}
+
 impl Core<'_> {
     /// Where a lane's thread is in the block.
     pub fn thread(&self, warp: u32, lane: u32) -> [u32; 3] {

@@ -8,7 +8,7 @@
 use crate::decode::code::{Exchange, Kernel, Op, Swap, Vote};
 
 use super::atomic;
-use super::lanes;
+use super::lanes::{self, lanes_of, mask_of};
 use super::warp::{State, Warp};
 
 /// What the lanes bring: for each the mask of its partners, and the sources.
@@ -28,16 +28,11 @@ pub(super) fn together(warp: &mut Warp, exchange: &Exchange, mask: u32) -> bool 
     complete
 }
 
-/// The lanes of a mask.
-pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
-}
-
 /// The lanes that execute an exchange whose mask does not name them.
 pub(super) fn strangers(warp: &Warp, exchange: &Exchange, mask: u32) -> u32 {
     let Some(members) = exchange.members else { return 0 };
     let members = lanes::narrow(&warp.registers, members);
-    lanes_of(mask).fold(0, |lanes, lane| lanes | (!members[lane] & 1 << lane))
+    mask_of(lanes_of(mask).filter(|&lane| members[lane] >> lane & 1 == 0))
 }
 
 fn bring(warp: &Warp, exchange: &Exchange, mask: u32) -> Brought {
@@ -88,14 +83,14 @@ fn perform(warp: &mut Warp, exchange: &Exchange, mask: u32, present: u32, brough
 fn one(rule: Swap, lane: usize, members: u32, brought: &Brought) -> (u32, bool) {
     let [a, ..] = &brought.sources;
     let same = |value: u64| lanes_of(members).filter(move |&other| a[other] == value);
-    let holding = same(1).fold(0u32, |lanes, other| lanes | 1 << other);
+    let holding = mask_of(same(1));
     match rule {
         Swap::Vote(Vote::All) => (0, holding == members),
         Swap::Vote(Vote::Any) => (0, holding != 0),
         Swap::Vote(Vote::Uniform) => (0, holding == 0 || holding == members),
         Swap::Vote(Vote::Ballot) => (holding, false),
         Swap::Vote(Vote::Count) => (holding.count_ones(), false),
-        Swap::MatchAny { .. } => (same(a[lane]).fold(0, |lanes, other| lanes | 1 << other), false),
+        Swap::MatchAny { .. } => (mask_of(same(a[lane])), false),
         Swap::MatchAll { .. } => {
             let all = same(a[lane]).count() == members.count_ones() as usize;
             (if all { members } else { 0 }, all)

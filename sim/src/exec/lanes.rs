@@ -2,6 +2,16 @@
 
 use crate::alu::Class;
 
+/// The lanes of a mask.
+pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// The mask of some lanes.
+pub(super) fn mask_of(lanes: impl Iterator<Item = usize>) -> u32 {
+    lanes.fold(0, |mask, lane| mask | 1 << lane)
+}
+
 /// A register of 32 bits a lane.
 #[inline(always)]
 pub(super) fn narrow(registers: &[u64], slot: u32) -> &[u32; 32] {

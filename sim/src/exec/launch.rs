@@ -10,7 +10,7 @@ use crate::counters::{Executed, Traffic};
 use crate::decode::code::Kernel;
 use crate::memory::{Cells, Memory};
 
-use super::block::{Block, Progress};
+use super::block::{Block, FIRST_LOCAL, Progress};
 use super::core::{Core, Here};
 use super::device::{Launch, Options};
 use super::findings::Findings;
@@ -191,15 +191,13 @@ impl Run<'_> {
     fn resident(&self, threads: u64) -> usize {
         let warps = u64::from(self.warps());
         let registers = u64::from(self.kernel.words) * 8;
-        let local = 32 * u64::from(self.kernel.functions[0].local.max(1024));
+        let local = 32 * u64::from(self.kernel.functions[0].local.max(FIRST_LOCAL));
         let block = warps * (registers + local) + u64::from(self.shared_bytes());
         (MOST_MEMORY / threads / block.max(1)).clamp(1, 4096) as usize
     }
 
     fn core(&self) -> Option<Core<'_>> {
-        let shared = Cells::zeroed(0)?;
-        let here =
-            Here { block: [0; 3], order: 0, shared, arrived: [[0; 32]; 16], stdout: Vec::new() };
+        let here = Here::new(Cells::zeroed(0)?);
         Some(Core {
             kernel: self.kernel,
             memory: self.memory,

@@ -8,7 +8,7 @@ use crate::decode::code::{Call, Carrier, Space};
 
 use super::access::Site;
 use super::core::Core;
-use super::exchange::lanes_of;
+use super::lanes::lanes_of;
 use super::report::Kind;
 use super::warp::Warp;
 use super::{call, format};

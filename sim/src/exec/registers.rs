@@ -4,8 +4,7 @@ use crate::decode::code::{Op, Pieces, Space};
 
 use super::access::Site;
 use super::core::Core;
-use super::exchange::lanes_of;
-use super::lanes;
+use super::lanes::{self, lanes_of, mask_of};
 use super::warp::Warp;
 
 /// What only changes registers, but not lane by lane from other registers.
@@ -24,7 +23,7 @@ pub(super) fn simple(core: &mut Core, warp: &mut Warp, site: Site, op: &Op, on: 
         Op::IsSpace { target, source, space } => {
             let addresses = lanes::wide(registers, *source);
             let holds = |&lane: &usize| Space::Generic.of(addresses[lane]).0 == *space;
-            let bits = lanes_of(on).filter(holds).fold(0, |bits, lane| bits | 1 << lane);
+            let bits = mask_of(lanes_of(on).filter(holds));
             lanes::write_bits(registers, *target, on, bits);
         }
         Op::ActiveMask(target) => lanes::write_narrow(registers, *target, on, |_| path),

@@ -6,10 +6,10 @@ use crate::decode::code::{
 
 use super::access::{Read, Site, Write};
 use super::core::Core;
-use super::exchange::{self, lanes_of};
+use super::lanes::{self, lanes_of, mask_of};
 use super::report::Kind;
 use super::warp::{State, Warp};
-use super::{call, lanes, print, registers};
+use super::{call, exchange, print, registers};
 
 /// Runs a warp until none of its paths can go on, or it has had its turn.
 pub(super) fn run(core: &mut Core, warp: &mut Warp) {
@@ -243,7 +243,7 @@ fn enter(core: &mut Core, warp: &mut Warp, cursor: &Cursor, call: &Call, on: u32
         Callee::Handle(slot) => {
             let handles = lanes::wide(&warp.registers, slot);
             let same = |&lane: &usize| handles[lane] == handles[first];
-            let lanes = lanes_of(on).filter(same).fold(0, |lanes, lane| lanes | 1 << lane);
+            let lanes = mask_of(lanes_of(on).filter(same));
             (function_of(&kernel.handles, handles[first]), lanes)
         }
         Callee::System => (None, on),

@@ -1,9 +1,12 @@
 //! Where lanes meet again: by hand on what compilers write, and against the definition of a
 //! post-dominator on random graphs.
 
+mod random;
+
 use engine_room_sim::flow::reconvergence;
 use engine_room_sim::ptx::ast::{Function, Module};
 use engine_room_sim::ptx::parse;
+use random::Random;
 
 fn module(body: &str) -> Module {
     let text = format!(
@@ -163,17 +166,5 @@ fn label(function: &Function, at: usize) -> usize {
             function.labels[*label as usize].at as usize
         }
         _ => 0,
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
     }
 }

@@ -10,3 +10,4 @@ mod exercise;
 mod found;
 #[path = "fuzz/mutants.rs"]
 mod mutants;
+mod random;

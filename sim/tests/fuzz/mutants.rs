@@ -3,21 +3,10 @@
 use std::path::Path;
 
 use crate::exercise::exercise;
+use crate::random::Random;
 
 /// How many damaged texts there are unless the environment says.
 const TEXTS: u64 = 1_500;
-
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound.max(1) as u64) as usize
-    }
-}
 
 /// Every PTX file of this crate, without what only a debugger reads.
 fn files() -> Vec<Vec<u8>> {

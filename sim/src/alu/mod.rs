@@ -43,6 +43,7 @@ pub enum Class {
 
 impl Class {
     /// How many 64-bit words of a warp's registers one register of this class takes.
+    #[inline]
     pub const fn words(self) -> usize {
         match self {
             Class::P | Class::Carry => 1,

@@ -28,6 +28,8 @@ mod select;
 mod single;
 mod value;
 
+pub(crate) use lanes::with_vectors;
+
 /// What a register holds, on 32 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {

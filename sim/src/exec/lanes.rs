@@ -25,6 +25,19 @@ pub(super) fn wide(registers: &[u64], slot: u32) -> &[u64; 32] {
     registers[slot as usize..].first_chunk().expect("a register")
 }
 
+/// As [`narrow`], to write to.
+#[inline(always)]
+pub(super) fn narrow_mut(registers: &mut [u64], slot: u32) -> &mut [u32; 32] {
+    let words: &mut [u64; 16] = registers[slot as usize..].first_chunk_mut().expect("a register");
+    bytemuck::cast_mut(words)
+}
+
+/// As [`wide`], to write to.
+#[inline(always)]
+pub(super) fn wide_mut(registers: &mut [u64], slot: u32) -> &mut [u64; 32] {
+    registers[slot as usize..].first_chunk_mut().expect("a register")
+}
+
 /// Writes some lanes of a register of 32 bits.
 #[inline(always)]
 pub(super) fn write_narrow(
@@ -33,9 +46,7 @@ pub(super) fn write_narrow(
     mask: u32,
     value: impl Fn(usize) -> u32,
 ) {
-    let words: &mut [u64; 16] = registers[slot as usize..].first_chunk_mut().expect("a register");
-    let target: &mut [u32; 32] = bytemuck::cast_mut(words);
-    for (lane, to) in target.iter_mut().enumerate() {
+    for (lane, to) in narrow_mut(registers, slot).iter_mut().enumerate() {
         if mask == u32::MAX || mask >> lane & 1 != 0 {
             *to = value(lane);
         }
@@ -50,8 +61,7 @@ pub(super) fn write_wide(
     mask: u32,
     value: impl Fn(usize) -> u64,
 ) {
-    let target: &mut [u64; 32] = registers[slot as usize..].first_chunk_mut().expect("a register");
-    for (lane, to) in target.iter_mut().enumerate() {
+    for (lane, to) in wide_mut(registers, slot).iter_mut().enumerate() {
         if mask == u32::MAX || mask >> lane & 1 != 0 {
             *to = value(lane);
         }

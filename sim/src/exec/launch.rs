@@ -14,6 +14,7 @@ use super::block::{Block, FIRST_LOCAL, Progress};
 use super::core::{Core, Here};
 use super::device::{Launch, Options};
 use super::findings::Findings;
+use super::habit::Habit;
 use super::specials::Position;
 
 /// Instructions of a block before another one has its turn on the same host thread. A block that
@@ -154,7 +155,8 @@ impl Run<'_> {
         }
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
-        let Core { executed, traffic, findings, .. } = core;
+        let Core { executed, habits, findings, .. } = core;
+        let traffic = habits.into_iter().map(|habit| habit.tally.traffic).collect();
         Outcome { executed, traffic, findings, stdout, timed_out: false, lacking }
     }
 
@@ -206,8 +208,7 @@ impl Run<'_> {
             threads: self.launch.block,
             check: self.options.check,
             executed: vec![Executed::default(); self.kernel.code.len()],
-            traffic: vec![Traffic::default(); self.kernel.accesses as usize],
-            caches: vec![None; self.kernel.accesses as usize],
+            habits: vec![Habit::default(); self.kernel.accesses as usize],
             findings: Findings::default(),
             steps: 0,
             time: 0,

@@ -1,5 +1,6 @@
 //! The loop that executes instructions: one path of one warp at a time.
 
+use crate::alu::with_vectors;
 use crate::decode::code::{
     Barrier, Call, Callee, Exchange, HANDLE, HANDLES, Indexed, Instruction, NOWHERE, Op,
 };
@@ -15,7 +16,10 @@ use super::{call, exchange, print, registers};
 pub(super) fn run(core: &mut Core, warp: &mut Warp) {
     while core.steps > 0 {
         match warp.ready() {
-            Some(at) => advance(core, warp, at),
+            Some(at) => with_vectors(
+                #[inline(always)]
+                || advance(core, warp, at),
+            ),
             None if exchange::resolve(core.kernel, warp) => {}
             None => return,
         }
@@ -30,6 +34,7 @@ struct Cursor {
 }
 
 /// Runs a path until it ends, waits, goes different ways, or the turn of its warp is over.
+#[inline(always)]
 fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
     let path = warp.paths[at];
     let frame = warp.frame(at);

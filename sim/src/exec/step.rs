@@ -26,7 +26,7 @@ pub(super) fn run(core: &mut Core, warp: &mut Warp) {
     }
 }
 
-/// Where the lanes of a path are, while they move.
+/// Where the lanes of a path are.
 struct Cursor {
     at: usize,
     mask: u32,
@@ -37,12 +37,12 @@ struct Cursor {
 #[inline(always)]
 fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
     let path = warp.paths[at];
-    let frame = warp.frame(at);
-    let site = Site { pc: path.pc, base: frame.base, top: frame.top };
-    let mut cursor = Cursor { at, mask: path.mask, site };
+    let (base, top) = (warp.frame(at).base, warp.frame(at).top);
     let kernel = core.kernel;
+    let mut pc = path.pc;
+    // Made only for those who ask, so that what is in it stays in registers.
+    let cursor = |pc| Cursor { at, mask: path.mask, site: Site { pc, base, top } };
     loop {
-        let pc = cursor.site.pc;
         if pc == path.meet {
             return warp.finish(kernel, at);
         }
@@ -54,7 +54,7 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
         core.steps -= u64::from(instruction.weight);
         core.time += u64::from(instruction.weight);
         let guard = warp.registers[instruction.guard as usize] as u32 ^ instruction.flip;
-        let on = cursor.mask & guard;
+        let on = path.mask & guard;
         let executed = &mut core.executed[pc as usize];
         executed.warps += 1;
         executed.lanes += u64::from(on.count_ones());
@@ -65,23 +65,23 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
                 true
             }
             Op::Load(access) => {
-                let failed = core.access(warp, cursor.site, access, on, &Read);
-                failed == 0 || end(core, warp, &cursor, failed)
+                let failed = core.access(warp, Site { pc, base, top }, access, on, &Read);
+                failed == 0 || end(core, warp, &cursor(pc), failed)
             }
             Op::Store(access) => {
-                let failed = core.access(warp, cursor.site, access, on, &Write);
-                failed == 0 || end(core, warp, &cursor, failed)
+                let failed = core.access(warp, Site { pc, base, top }, access, on, &Write);
+                failed == 0 || end(core, warp, &cursor(pc), failed)
             }
-            Op::Branch { target, .. } if on == cursor.mask => {
-                cursor.site.pc = *target;
+            Op::Branch { target, .. } if on == path.mask => {
+                pc = *target;
                 continue;
             }
-            _ => other(core, warp, &mut cursor, instruction, on),
+            _ => other(core, warp, &cursor(pc), instruction, on),
         };
         if !go_on {
             return;
         }
-        cursor.site.pc += 1;
+        pc += 1;
     }
 }
 
@@ -98,7 +98,7 @@ fn end(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
 fn other(
     core: &mut Core,
     warp: &mut Warp,
-    cursor: &mut Cursor,
+    cursor: &Cursor,
     instruction: &Instruction,
     on: u32,
 ) -> bool {

@@ -70,11 +70,16 @@ impl Shape {
     pub fn fits_wide(&self, registers: &[u64; 32], mask: u32) -> Option<u64> {
         let first = mask.trailing_zeros() as usize & 31;
         let low = registers[first].wrapping_sub(self.offsets[first].into());
+        let differ = |lane: usize| registers[lane].wrapping_sub(low) ^ u64::from(self.offsets[lane]);
         let mut differs = 0;
-        for lane in 0..32 {
-            let off = mask != u32::MAX && mask >> lane & 1 == 0;
-            let differ = registers[lane].wrapping_sub(low) ^ u64::from(self.offsets[lane]);
-            differs |= if off { 0 } else { differ };
+        if mask == u32::MAX {
+            for lane in 0..32 {
+                differs |= differ(lane);
+            }
+        } else {
+            for lane in 0..32 {
+                differs |= differ(lane) & u64::from(mask >> lane & 1).wrapping_neg();
+            }
         }
         (differs == 0).then_some(low)
     }
@@ -84,11 +89,16 @@ impl Shape {
     pub fn fits_narrow(&self, registers: &[u32; 32], mask: u32) -> Option<u32> {
         let first = mask.trailing_zeros() as usize & 31;
         let low = registers[first].wrapping_sub(self.offsets[first]);
+        let differ = |lane: usize| registers[lane].wrapping_sub(low) ^ self.offsets[lane];
         let mut differs = 0;
-        for lane in 0..32 {
-            let off = mask != u32::MAX && mask >> lane & 1 == 0;
-            let differ = registers[lane].wrapping_sub(low) ^ self.offsets[lane];
-            differs |= if off { 0 } else { differ };
+        if mask == u32::MAX {
+            for lane in 0..32 {
+                differs |= differ(lane);
+            }
+        } else {
+            for lane in 0..32 {
+                differs |= differ(lane) & (mask >> lane & 1).wrapping_neg();
+            }
         }
         (differs == 0).then_some(low)
     }

@@ -25,14 +25,14 @@ pub(super) fn are_there() -> bool {
 /// one [`super::Cells`].
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn read_words(start: *mut u8, shape: &Shape, to: &mut [u32; 32]) {
-    let (lanes, _) = shape.offsets().as_chunks::<8>();
-    let groups = lanes.iter().zip(to.as_chunks_mut::<8>().0);
-    for ((lanes, to), step) in groups.zip(shape.steps()) {
+    for group in 0..4 {
+        let lanes = &shape.offsets().as_chunks::<8>().0[group];
+        let to = &mut to.as_chunks_mut::<8>().0[group];
         // SAFETY: the caller vouches for each lane; a run of words is what its 8 lanes read. The
         // target has 32 bytes.
         unsafe {
             let first = start.add(lanes[0] as usize);
-            let value = match step {
+            let value = match shape.steps()[group] {
                 Step::Same => same_word(first),
                 Step::Run(4) => run(first),
                 _ => gather_words(start, lanes),
@@ -48,13 +48,13 @@ pub(super) unsafe fn read_words(start: *mut u8, shape: &Shape, to: &mut [u32; 32
 /// As of [`read_words`], of 8 bytes.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn read_doubles(start: *mut u8, shape: &Shape, to: &mut [u64; 32]) {
-    let (lanes, _) = shape.offsets().as_chunks::<4>();
-    let groups = lanes.iter().zip(to.as_chunks_mut::<4>().0);
-    for (number, (lanes, to)) in groups.enumerate() {
+    for group in 0..8 {
+        let lanes = &shape.offsets().as_chunks::<4>().0[group];
+        let to = &mut to.as_chunks_mut::<4>().0[group];
         // SAFETY: as in `read_words`.
         unsafe {
             let first = start.add(lanes[0] as usize);
-            let value = match shape.steps()[number / 2] {
+            let value = match shape.steps()[group / 2] {
                 Step::Same => same_double(first),
                 Step::Run(8) => run(first),
                 _ => gather_doubles(start, lanes),
@@ -70,18 +70,22 @@ pub(super) unsafe fn read_doubles(start: *mut u8, shape: &Shape, to: &mut [u64; 
 /// As of [`read_words`].
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn write_words(start: *mut u8, shape: &Shape, from: &[u32; 32]) {
-    let (lanes, _) = shape.offsets().as_chunks::<8>();
-    let groups = lanes.iter().zip(from.as_chunks::<8>().0);
-    for ((lanes, from), step) in groups.zip(shape.steps()) {
+    for group in 0..4 {
+        let lanes = &shape.offsets().as_chunks::<8>().0[group];
+        let from = &from.as_chunks::<8>().0[group];
         // SAFETY: as in `read_words`; the source has 32 bytes.
         unsafe {
-            match step {
+            match shape.steps()[group] {
                 Step::Same => from[7].store(start.add(lanes[0] as usize)),
                 Step::Run(4) => {
                     let value = _mm256_loadu_si256(from.as_ptr().cast());
                     write_run(start.add(lanes[0] as usize), value);
                 }
-                _ => lanes.iter().zip(from).for_each(|(&at, from)| from.store(start.add(at as usize))),
+                _ => {
+                    for lane in 0..8 {
+                        from[lane].store(start.add(lanes[lane] as usize));
+                    }
+                }
             }
         }
     }
@@ -93,17 +97,21 @@ pub(super) unsafe fn write_words(start: *mut u8, shape: &Shape, from: &[u32; 32]
 /// As of [`read_words`], of 8 bytes.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn write_doubles(start: *mut u8, shape: &Shape, from: &[u64; 32]) {
-    let (lanes, _) = shape.offsets().as_chunks::<4>();
-    let groups = lanes.iter().zip(from.as_chunks::<4>().0);
-    for (number, (lanes, from)) in groups.enumerate() {
+    for group in 0..8 {
+        let lanes = &shape.offsets().as_chunks::<4>().0[group];
+        let from = &from.as_chunks::<4>().0[group];
         // SAFETY: as in `write_words`.
         unsafe {
-            match shape.steps()[number / 2] {
+            match shape.steps()[group / 2] {
                 Step::Run(8) => {
                     let value = _mm256_loadu_si256(from.as_ptr().cast());
                     write_run(start.add(lanes[0] as usize), value);
                 }
-                _ => lanes.iter().zip(from).for_each(|(&at, from)| from.store(start.add(at as usize))),
+                _ => {
+                    for lane in 0..4 {
+                        from[lane].store(start.add(lanes[lane] as usize));
+                    }
+                }
             }
         }
     }

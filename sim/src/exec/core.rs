@@ -38,7 +38,7 @@ pub(super) struct Here {
     /// Its shared memory.
     pub shared: Cells,
     /// The lanes of each warp that have arrived at each barrier without waiting.
-    pub arrived: [[u32; 32]; 16],
+    pub arrived: Box<[[u32; 32]; 16]>,
     /// What it has printed.
     pub stdout: Vec<u8>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Here {
 impl Here {
     /// A block that has not begun.
     pub fn new(shared: Cells) -> Here {
-        Here { block: [0; 3], order: 0, shared, arrived: [[0; 32]; 16], stdout: Vec::new() }
+        Here { block: [0; 3], order: 0, shared, arrived: Box::new([[0; 32]; 16]), stdout: Vec::new() }
     }
 }
 

@@ -3,8 +3,14 @@
 use crate::alu::Class;
 
 /// The lanes of a mask.
+#[inline]
 pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane)
+    })
 }
 
 /// The mask of some lanes.

@@ -113,7 +113,8 @@ impl Run<'_> {
             all.lock().unwrap_or_else(|e| e.into_inner()).merge(outcome);
         };
         workers.in_place_scope(|scope| {
-            (0..threads).for_each(|_| scope.spawn(|_| add()));
+            (1..threads).for_each(|_| scope.spawn(|_| add()));
+            add();
         });
         all.into_inner().unwrap_or_else(|e| e.into_inner())
     }
@@ -166,13 +167,14 @@ impl Run<'_> {
         if order >= self.blocks() {
             return None;
         }
-        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes());
+        let at = self.position(order);
+        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes(), &at);
         let Some(mut block) = spare.pop().or_else(new) else {
             *lacking = true;
             shared.stop.store(true, Ordering::Relaxed);
             return None;
         };
-        block.begin(self.kernel, &self.position(order), order, self.options.seed);
+        block.begin(self.kernel, &at, order, self.options.seed);
         Some(block)
     }
 

@@ -44,7 +44,11 @@ impl Value for bool {
 
     #[inline(always)]
     fn of_lanes(lane: impl Fn(usize) -> bool) -> u32 {
-        (0..32).fold(0, |bits, i| bits | u32::from(lane(i)) << i)
+        let mut bits = 0;
+        for i in 0..32 {
+            bits |= u32::from(lane(i)) << i;
+        }
+        bits
     }
 
     #[inline(always)]

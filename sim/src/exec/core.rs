@@ -46,7 +46,13 @@ pub(super) struct Here {
 impl Here {
     /// A block that has not begun.
     pub fn new(shared: Cells) -> Here {
-        Here { block: [0; 3], order: 0, shared, arrived: Box::new([[0; 32]; 16]), stdout: Vec::new() }
+        Here {
+            block: [0; 3],
+            order: 0,
+            shared,
+            arrived: Box::new([[0; 32]; 16]),
+            stdout: Vec::new(),
+        }
     }
 }
 

@@ -70,7 +70,8 @@ impl Shape {
     pub fn fits_wide(&self, registers: &[u64; 32], mask: u32) -> Option<u64> {
         let first = mask.trailing_zeros() as usize & 31;
         let low = registers[first].wrapping_sub(self.offsets[first].into());
-        let differ = |lane: usize| registers[lane].wrapping_sub(low) ^ u64::from(self.offsets[lane]);
+        let differ =
+            |lane: usize| registers[lane].wrapping_sub(low) ^ u64::from(self.offsets[lane]);
         let mut differs = 0;
         if mask == u32::MAX {
             for lane in 0..32 {

@@ -8,7 +8,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__m128i, __m256i, _mm_loadu_si128, _mm256_loadu_si256};
-use std::arch::x86_64::{_mm256_storeu_si256, _mm256_set1_epi32};
+use std::arch::x86_64::{_mm256_set1_epi32, _mm256_storeu_si256};
 
 use super::cells::Cell;
 use super::shape::{Shape, Step};

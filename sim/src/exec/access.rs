@@ -6,10 +6,11 @@
 //! where its lanes go to different memories, or nowhere.
 
 use crate::counters::{conflicts, sectors};
-use crate::decode::code::{Access, Address, Base, Space, WINDOW};
+use crate::decode::code::{Access, Address, Base, Space};
 use crate::memory::{Cell, Cells, Lanes, Shape, Vector};
 
 use super::core::Core;
+use super::habit::{Place, Spread};
 use super::lanes::{self, lanes_of};
 use super::warp::Warp;
 
@@ -201,24 +202,30 @@ impl Core<'_> {
         act: &A,
     ) -> u32 {
         let habit = &mut self.habits[access.number as usize];
-        if let Some(low) = habit.recognises(&warp.registers, &access.address, mask) {
-            let lanes = match access.space {
-                Space::Shared => self.here.shared.lanes(low, &habit.shape),
-                Space::Param => self.params.lanes(low, &habit.shape),
-                _ => habit.memory.and_then(|found| {
-                    found.cells.lanes(low.wrapping_sub(found.start), &habit.shape)
-                }),
+        if let Some(low) = habit.recognises(&warp.registers, &access.address, site.base, mask) {
+            let inner = low.wrapping_sub(habit.window);
+            let lanes = match &habit.place {
+                Place::Memory(found) => found.cells.lanes(inner, &habit.shape),
+                Place::Shared => self.here.shared.lanes(inner, &habit.shape).map(Lanes::alone),
+                Place::Param => self.params.lanes(inner, &habit.shape),
+                Place::Local(spread) => {
+                    let same = spread.stride == warp.local_bytes;
+                    let inside = same && habit.shape.ends_by(inner, site.top);
+                    spread.lanes(&warp.local, inner).filter(|_| inside)
+                }
+                Place::Nowhere => None,
             };
             if let Some(lanes) = lanes {
                 act.apply(&lanes, access, &mut warp.registers, mask);
-                habit.tally.count(&habit.shape, low, access.space);
+                habit.count(access.space, low);
                 return 0;
             }
         }
         self.anew(warp, site, access, mask, act)
     }
 
-    /// An access that looks different from the last one.
+    /// An access that looks different from the last one; lane by lane if its lanes go to several
+    /// places.
     #[inline(never)]
     fn anew<A: Act>(
         &mut self,
@@ -234,68 +241,32 @@ impl Core<'_> {
             return self.slowly(warp, site, access, mask, &addresses, act);
         };
         let habit = &mut self.habits[access.number as usize];
-        let (cells, base) = match access.space {
-            Space::Shared => (&self.here.shared, 0),
-            Space::Param => (self.params, 0),
-            Space::Local => return self.elsewhere(warp, site, access, mask, &addresses, act),
-            _ => match habit.remembered(low).or_else(|| self.memory.find(low)) {
-                Some(found) => {
-                    habit.memory = Some(found);
-                    (&found.cells, found.start)
-                }
-                None => return self.elsewhere(warp, site, access, mask, &addresses, act),
-            },
+        let (space, inner) = access.space.of(low);
+        let place = match space {
+            Space::Shared => Place::Shared,
+            Space::Param => Place::Param,
+            Space::Local if shape.ends_by(inner, site.top) => {
+                Spread::of(&shape, mask, warp.local_bytes).map_or(Place::Nowhere, Place::Local)
+            }
+            Space::Local => Place::Nowhere,
+            _ => {
+                let found = habit.remembered(low).or_else(|| self.memory.find(low));
+                found.map_or(Place::Nowhere, Place::Memory)
+            }
         };
-        let Some(lanes) = cells.lanes(low.wrapping_sub(base), &shape) else {
+        let lanes = match &place {
+            Place::Memory(found) => found.cells.lanes(low - found.start, &shape),
+            Place::Shared => self.here.shared.lanes(inner, &shape).map(Lanes::alone),
+            Place::Param => self.params.lanes(inner, &shape),
+            Place::Local(spread) => spread.lanes(&warp.local, inner),
+            Place::Nowhere => None,
+        };
+        let Some(lanes) = lanes else {
             return self.slowly(warp, site, access, mask, &addresses, act);
         };
         act.apply(&lanes, access, &mut warp.registers, mask);
-        habit.tally.count_anew(&shape, low, mask, access.space);
-        habit.learn(shape, mask);
-        0
-    }
-
-    /// An access that all lanes make to local memory, or to shared memory or parameters by generic
-    /// addresses; what is left goes lane by lane.
-    #[inline(never)]
-    fn elsewhere<A: Act>(
-        &mut self,
-        warp: &mut Warp,
-        site: Site,
-        access: &Access,
-        mask: u32,
-        addresses: &[u64; 32],
-        act: &A,
-    ) -> u32 {
-        let size = access.bytes * access.count;
-        let (space, first) = access.space.of(addresses[0]);
-        let window = addresses[0] - first;
-        let inner = addresses.map(|address| address.wrapping_sub(window));
-        let together = access.space != Space::Generic
-            || window != 0 && inner.iter().all(|address| *address < WINDOW);
-        let (cells, inner) = match space {
-            _ if !together => return self.slowly(warp, site, access, mask, addresses, act),
-            Space::Shared => (&self.here.shared, inner),
-            Space::Param => (self.params, inner),
-            Space::Local => {
-                let (size, room) = (u64::from(size), u64::from(site.top));
-                if !inner.iter().all(|at| at.checked_add(size).is_some_and(|end| end <= room)) {
-                    return self.slowly(warp, site, access, mask, addresses, act);
-                }
-                let stride = u64::from(warp.local_bytes);
-                let first = mask.trailing_zeros() as usize;
-                let own = |lane: usize| if mask >> lane & 1 != 0 { lane } else { first };
-                (&warp.local, std::array::from_fn(|i| inner[i] + own(i) as u64 * stride))
-            }
-            _ => return self.slowly(warp, site, access, mask, addresses, act),
-        };
-        let shape = Shape::of(&inner, size);
-        let lanes = shape.as_ref().and_then(|(low, shape)| cells.lanes(*low, shape));
-        let (Some(lanes), Some((low, shape))) = (lanes, &shape) else {
-            return self.slowly(warp, site, access, mask, addresses, act);
-        };
-        act.apply(&lanes, access, &mut warp.registers, mask);
-        self.habits[access.number as usize].tally.count_anew(shape, *low, mask, space);
+        habit.learn(shape, mask, place, low - inner);
+        habit.count(access.space, low);
         0
     }
 
@@ -378,7 +349,7 @@ impl Core<'_> {
     }
 
     fn count_slowly(&mut self, access: &Access, addresses: &[u64; 32], global: u32, shared: u32) {
-        let traffic = &mut self.habits[access.number as usize].tally.traffic;
+        let traffic = &mut self.habits[access.number as usize].traffic;
         let only = |mask: u32| {
             let first = addresses[mask.trailing_zeros() as usize & 31];
             let pick = |lane: usize| if mask >> lane & 1 != 0 { addresses[lane] } else { first };

@@ -244,7 +244,8 @@ impl Warp {
         let mut registers = vec![0; kernel.words as usize];
         specials::constants(kernel, &mut registers);
         specials::fill(kernel, &mut registers, at);
-        let local_bytes = kernel.functions[0].local.max(FIRST_LOCAL).next_multiple_of(64);
+        // An odd number of lines of the host's cache, so that the lanes share no set of it.
+        let local_bytes = kernel.functions[0].local.max(FIRST_LOCAL).next_multiple_of(64) | 64;
         Some(Warp {
             number: at.warp,
             registers,

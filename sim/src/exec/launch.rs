@@ -157,7 +157,7 @@ impl Run<'_> {
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
         let Core { executed, habits, findings, .. } = core;
-        let traffic = habits.into_iter().map(|habit| habit.tally.traffic).collect();
+        let traffic = habits.into_iter().map(|habit| habit.traffic).collect();
         Outcome { executed, traffic, findings, stdout, timed_out: false, lacking }
     }
 
@@ -210,7 +210,7 @@ impl Run<'_> {
             threads: self.launch.block,
             check: self.options.check,
             executed: vec![Executed::default(); self.kernel.code.len()],
-            habits: vec![Habit::default(); self.kernel.accesses as usize],
+            habits: (0..self.kernel.accesses).map(|_| Habit::default()).collect(),
             findings: Findings::default(),
             steps: 0,
             time: 0,

@@ -184,7 +184,7 @@ impl Cells {
         }
         // SAFETY: the line above has checked that the offset lies within the allocation.
         let start = unsafe { self.start.add(at as usize) };
-        Some(Lanes { start, shape, cells: PhantomData })
+        Some(Lanes { start, shape, alone: false, cells: PhantomData })
     }
 }
 
@@ -203,6 +203,8 @@ pub struct Lanes<'a> {
     /// What the lowest lane accesses: it, and as many bytes as the shape reaches, are in the cells.
     start: NonNull<u8>,
     shape: &'a Shape,
+    /// Whether one host thread has all these cells to itself.
+    alone: bool,
     cells: PhantomData<&'a Cells>,
 }
 
@@ -252,6 +254,12 @@ vector!(u32, super::vector::read_words, super::vector::write_words);
 vector!(u64, super::vector::read_doubles, super::vector::write_doubles);
 
 impl Lanes<'_> {
+    /// The same, of cells that no other host thread accesses: an update then needs no lock.
+    #[inline(always)]
+    pub fn alone(self) -> Self {
+        Lanes { alone: true, ..self }
+    }
+
     /// Whether all lanes are read at once as fast as one.
     #[inline(always)]
     pub fn are_prepared(&self) -> bool {
@@ -292,7 +300,12 @@ impl Lanes<'_> {
 
     /// Replaces a lane's number by what `new` makes of it, as one step; returns the old one.
     #[inline(always)]
-    pub fn update<T: Cell>(&self, lane: usize, new: impl FnMut(T) -> T) -> T {
+    pub fn update<T: Cell>(&self, lane: usize, mut new: impl FnMut(T) -> T) -> T {
+        if self.alone {
+            let old = self.load(lane, 0);
+            self.store(lane, 0, new(old));
+            return old;
+        }
         // SAFETY: as of `load`.
         unsafe { T::update(self.at::<T>(lane, 0), new) }
     }

@@ -126,6 +126,12 @@ impl Shape {
         self.reach
     }
 
+    /// Whether a request whose lowest address is `low` touches nothing from `end` on.
+    #[inline(always)]
+    pub fn ends_by(&self, low: u64, end: u32) -> bool {
+        low.checked_add(self.reach.into()).is_some_and(|reach| reach <= end.into())
+    }
+
     /// Bytes that each lane touches.
     #[inline(always)]
     pub fn bytes(&self) -> u32 {

@@ -170,13 +170,15 @@ fn addresses(registers: &[u64], address: &Address, base: u32, mask: u32) -> [u64
         Base::Zero => all = [address.offset; 32],
         Base::Frame => all = [address.offset.wrapping_add(u64::from(base)); 32],
         Base::Narrow(slot) => {
-            for (to, from) in all.iter_mut().zip(lanes::narrow(registers, slot)) {
-                *to = u64::from(from.wrapping_add(address.offset as u32));
+            let from = lanes::narrow(registers, slot);
+            for lane in 0..32 {
+                all[lane] = from[lane].wrapping_add(address.offset as u32).into();
             }
         }
         Base::Wide(slot) => {
-            for (to, from) in all.iter_mut().zip(lanes::wide(registers, slot)) {
-                *to = from.wrapping_add(address.offset);
+            let from = lanes::wide(registers, slot);
+            for lane in 0..32 {
+                all[lane] = from[lane].wrapping_add(address.offset);
             }
         }
     }

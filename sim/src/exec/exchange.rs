@@ -41,8 +41,8 @@ pub(super) fn strangers(warp: &Warp, exchange: &Exchange, mask: u32) -> u32 {
     let Some(members) = exchange.members else { return 0 };
     let members = lanes::narrow(&warp.registers, members);
     let mut named = 0;
-    for lane in 0..32 {
-        named |= members[lane] & 1 << lane;
+    for (lane, members) in members.iter().enumerate() {
+        named |= members & 1 << lane;
     }
     mask & !named
 }
@@ -59,10 +59,7 @@ fn bring(warp: &Warp, exchange: &Exchange, mask: u32) -> Brought {
         }
         Swap::Elect | Swap::Barrier => {}
         rule => {
-            let a = lanes::narrow(registers, a);
-            for lane in 0..32 {
-                sources.0[lane] = a[lane].into();
-            }
+            sources.0 = lanes::widened(registers, a);
             if is_shuffle(rule) {
                 (sources.1, sources.2) =
                     (*lanes::narrow(registers, b), *lanes::narrow(registers, c));

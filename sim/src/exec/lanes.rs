@@ -31,6 +31,18 @@ pub(super) fn wide(registers: &[u64], slot: u32) -> &[u64; 32] {
     registers[slot as usize..].first_chunk().expect("a register")
 }
 
+/// A register of 32 bits a lane, zero-extended. (A loop, as others here: in a build that is cut in
+/// many units the closures of `map`, `zip` and `from_fn` are calls.)
+#[inline]
+pub(super) fn widened(registers: &[u64], slot: u32) -> [u64; 32] {
+    let from = narrow(registers, slot);
+    let mut to = [0; 32];
+    for lane in 0..32 {
+        to[lane] = from[lane].into();
+    }
+    to
+}
+
 /// As [`narrow`], to write to.
 #[inline(always)]
 pub(super) fn narrow_mut(registers: &mut [u64], slot: u32) -> &mut [u32; 32] {

@@ -49,8 +49,8 @@ impl Shape {
             return None;
         }
         let mut offsets = [0; 32];
-        for (to, address) in offsets.iter_mut().zip(addresses) {
-            *to = (address - low) as u32;
+        for lane in 0..32 {
+            offsets[lane] = (addresses[lane] - low) as u32;
         }
         Some((low, Shape { offsets, reach: reach as u32, bytes, steps: [Step::Scalar; 4] }))
     }
@@ -111,7 +111,11 @@ impl Shape {
 
     /// The addresses, of which `low` is the lowest.
     pub fn addresses(&self, low: u64) -> [u64; 32] {
-        self.offsets.map(|offset| low.wrapping_add(offset.into()))
+        let mut addresses = [low; 32];
+        for (lane, address) in addresses.iter_mut().enumerate() {
+            *address = low.wrapping_add(self.offsets[lane].into());
+        }
+        addresses
     }
 
     /// The distance of each lane from the lowest address.

@@ -112,7 +112,8 @@ fn scattered(addresses: &[u64; 32]) -> u64 {
 /// requests of 8 and 16 bytes a lane are served by half and quarter warps.
 pub fn conflicts(addresses: &[u64; 32], mask: u32, bytes: u32) -> u64 {
     let bounds = addresses.iter().fold((u64::MAX, 0), |(a, b), &at| (at.min(a), at.max(b)));
-    if bounds.1 - bounds.0 + u64::from(bytes) <= 32 * 4 {
+    let (first, last) = (bounds.0 >> 2, (bounds.1 + u64::from(bytes) - 1) >> 2);
+    if last - first < 32 {
         return 0;
     }
     let words = bytes.div_ceil(4).max(1) as usize;

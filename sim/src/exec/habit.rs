@@ -21,9 +21,9 @@ pub(super) struct Habit<'a> {
     pub window: u64,
     /// What was counted.
     pub traffic: Traffic,
-    /// Passes over the banks beyond the first, of the prepared shape.
-    conflicts: u64,
-    /// Sectors of the prepared shape, by where in one the lowest address lies; 0 is not known yet.
+    /// Passes over the banks, by where in a word of one the lowest address lies; 0: not known yet.
+    passes: [u16; 4],
+    /// Sectors, by where in one the lowest address lies; 0: not known yet.
     sectors: [u8; 32],
 }
 
@@ -122,11 +122,7 @@ impl<'a> Habit<'a> {
             self.shape.prepare();
             self.ready = mask;
         }
-        self.sectors = [0; 32];
-        self.conflicts = match self.place {
-            Place::Shared => conflicts(&self.shape.addresses(0), mask, self.shape.bytes()),
-            _ => 0,
-        };
+        (self.passes, self.sectors) = ([0; 4], [0; 32]);
     }
 
     /// Counts a request, of the shape that came last, to the place that came last. What goes
@@ -134,7 +130,14 @@ impl<'a> Habit<'a> {
     #[inline(always)]
     pub fn count(&mut self, space: Space, low: u64) {
         match self.place {
-            Place::Shared => self.traffic.count_shared(self.conflicts),
+            Place::Shared => {
+                let known = &mut self.passes[low as usize % 4];
+                if *known == 0 {
+                    let (addresses, bytes) = (self.shape.addresses(low), self.shape.bytes());
+                    *known = 1 + conflicts(&addresses, self.mask, bytes) as u16;
+                }
+                self.traffic.count_shared(u64::from(*known) - 1);
+            }
             Place::Memory(_) if space != Space::Constant => {
                 let known = &mut self.sectors[low as usize % 32];
                 if *known == 0 {

@@ -136,10 +136,10 @@ impl Warp {
     pub fn split(&mut self, kernel: &Kernel, at: usize, ways: &[(u32, u32)], meet: u32) {
         let path = self.paths[at];
         if meet != NOWHERE && meet != path.meet {
-            self.paths[at].state = State::Meeting;
             self.paths[at].pc = meet;
             for &(pc, mask) in ways.iter().filter(|(pc, _)| *pc != meet) {
                 self.spawn(pc, mask, meet, at as u32, path.frame);
+                self.paths[at].state = State::Meeting;
             }
             return;
         }

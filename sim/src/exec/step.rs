@@ -82,7 +82,8 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
 
 /// Ends lanes of a path for good, and stands it behind its instruction. Always `false`: the path
 /// has changed.
-fn end(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc + 1;
     warp.exit(core.kernel, cursor.at, lanes);
     false
@@ -121,6 +122,7 @@ fn other(
         Op::Trap => {
             let pc = warp.blamed(core.kernel, at, pc);
             core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
+            core.report_calls(pc, warp, at);
             end(core, warp, cursor, on)
         }
         Op::Barrier(barrier) => arrive(core, warp, cursor, barrier, on),
@@ -132,6 +134,7 @@ fn other(
         Op::Assert(call) => {
             let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
             print::assertion(core, warp, Site { pc, ..cursor.site }, call, on);
+            core.report_calls(pc, warp, at);
             end(core, warp, cursor, on)
         }
         op => {
@@ -153,6 +156,7 @@ fn jump(core: &mut Core, warp: &mut Warp, cursor: &Cursor, table: &Indexed, on: 
         core.report(Kind::OutOfBounds, pc, (warp.number, lost), None, |_| {
             format!("a jump to an entry of a table that has {many}")
         });
+        core.report_calls(pc, warp, at);
         warp.paths[at].pc = pc;
         warp.exit(core.kernel, at, lost);
         return false;
@@ -199,7 +203,8 @@ fn swap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, exchange: &Exchange, 
 }
 
 /// Ends lanes and lets the others execute the instruction again.
-fn end_again(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end_again(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc;
     warp.exit(core.kernel, cursor.at, lanes);
     false

@@ -213,11 +213,8 @@ fn generic_pointers_go_anywhere() {
 
 #[test]
 fn kernels_print() {
-    let levels = [
-        include_str!("say_o3.ptx"),
-        include_str!("say_o0.ptx"),
-        include_str!("say_debug.ptx"),
-    ];
+    let levels =
+        [include_str!("say_o3.ptx"), include_str!("say_o0.ptx"), include_str!("say_debug.ptx")];
     for text in levels {
         let args = [Arg::Buffer(b"name\0".to_vec()), Arg::Value(2.5f32.to_le_bytes().to_vec(), 4)];
         let (_, report) = Rig::new("say", text).run("say", (2, 40), &args);
@@ -237,4 +234,23 @@ fn a_failed_assertion_is_reported_with_its_text() {
     assert_eq!((finding.thread, finding.threads), ([40, 0, 0], 24));
     assert!(finding.message.contains("`x[threadIdx.x] > 0` failed"), "{}", finding.message);
     assert_eq!((finding.places[0].file.as_str(), finding.places[0].line), ("say.cu", 15));
+}
+
+/// Without optimisation, what a header of the toolkit has is called like any other function.
+#[test]
+fn a_fault_in_a_header_is_told_at_the_users_line_at_every_level() {
+    let source = include_str!("control.cu");
+    let line = 1 + source.lines().position(|line| line.contains("atomicAnd(&u[1]")).unwrap() as u32;
+    for (level, text) in LEVELS {
+        let args = [zeros(4), zeros(8), zeros(24), zeros(4), zeros(8)];
+        let finding = only(Rig::new(level, text).run("atomics", (1, 64), &args).1);
+        assert_eq!((finding.kind, finding.threads), (Kind::OutOfBounds, 64), "{level}: {finding}");
+        assert!(finding.message.starts_with("an atomic operation"), "{finding}");
+        // NVRTC was asked for no lines.
+        if level != "NVRTC" {
+            let [user, header] = &finding.places[..] else { panic!("{level}: {finding}") };
+            assert_eq!((user.file.as_str(), user.line), ("control.cu", line), "{level}");
+            assert_eq!(header.file, "device_atomic_functions.hpp", "{level}");
+        }
+    }
 }

@@ -33,18 +33,18 @@ fn stores(counters: Counters) -> (u64, u64) {
 
 /// Bytes from one lane to the next, bytes from the start of the buffer, sectors of one warp.
 const WORDS: [(u32, u32, u64); 12] = [
-    (4, 0, 4),      // 128 bytes one after the other
-    (4, 4, 5),      // bytes 4 to 131
-    (4, 28, 5),     // bytes 28 to 155
-    (4, 32, 4),     // bytes 32 to 159
-    (8, 0, 8),      // every second word of 256 bytes
-    (12, 0, 12),    // one of three words, as in a structure of three
-    (16, 0, 16),    // every fourth word: two lanes a sector
-    (32, 0, 32),    // every eighth: a sector for each lane
-    (128, 0, 32),   // every 32nd
-    (1024, 0, 32),  // far apart
-    (0, 0, 1),      // all the same
-    (0, 60, 1),     // the last word of a sector
+    (4, 0, 4),     // 128 bytes one after the other
+    (4, 4, 5),     // bytes 4 to 131
+    (4, 28, 5),    // bytes 28 to 155
+    (4, 32, 4),    // bytes 32 to 159
+    (8, 0, 8),     // every second word of 256 bytes
+    (12, 0, 12),   // one of three words, as in a structure of three
+    (16, 0, 16),   // every fourth word: two lanes a sector
+    (32, 0, 32),   // every eighth: a sector for each lane
+    (128, 0, 32),  // every 32nd
+    (1024, 0, 32), // far apart
+    (0, 0, 1),     // all the same
+    (0, 60, 1),    // the last word of a sector
 ];
 
 #[test]
@@ -64,22 +64,23 @@ fn words_at_a_stride() {
 #[test]
 fn numbers_of_other_sizes() {
     for (instruction, stride, sectors) in [
-        ("ld.global.u8 %r1, [%d1];", 1, 1),                         // 32 bytes
-        ("ld.global.u8 %r1, [%d1+1];", 1, 2),                       // bytes 1 to 32
-        ("ld.global.u8 %r1, [%d1];", 32, 32),                       // a sector for each byte
-        ("ld.global.u16 %h1, [%d1];", 2, 2),                        // 64 bytes
-        ("ld.global.f64 %g1, [%d1];", 8, 8),                        // 256 bytes
-        ("ld.global.v2.f32 {%f1, %f2}, [%d1];", 8, 8),              // as many
-        ("ld.global.v2.f32 {%f1, %f2}, [%d1+8];", 8, 9),            // bytes 8 to 263
-        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 16, 16),  // 512 bytes
-        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 64, 32),  // half of each second sector
-        ("ld.global.v2.f64 {%g1, %g2}, [%d1];", 16, 16),            // 512 bytes
-        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 0, 1),    // all the same 16 bytes
+        ("ld.global.u8 %r1, [%d1];", 1, 1),              // 32 bytes
+        ("ld.global.u8 %r1, [%d1+1];", 1, 2),            // bytes 1 to 32
+        ("ld.global.u8 %r1, [%d1];", 32, 32),            // a sector for each byte
+        ("ld.global.u16 %h1, [%d1];", 2, 2),             // 64 bytes
+        ("ld.global.f64 %g1, [%d1];", 8, 8),             // 256 bytes
+        ("ld.global.v2.f32 {%f1, %f2}, [%d1];", 8, 8),   // as many
+        ("ld.global.v2.f32 {%f1, %f2}, [%d1+8];", 8, 9), // bytes 8 to 263
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 16, 16), // 512 bytes
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 64, 32), // half of each second sector
+        ("ld.global.v2.f64 {%g1, %g2}, [%d1];", 16, 16), // 512 bytes
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", 0, 1), // all the same 16 bytes
     ] {
         assert_eq!(loads(strided(instruction, stride, 32)), (1, sectors), "{instruction}");
         let (target, address) = instruction.split_once(", [").unwrap();
         let (name, value) = target.split_once(' ').unwrap();
-        let store = format!("{} [{}, {value};", name.replace("ld.", "st."), &address[..address.len() - 1]);
+        let store =
+            format!("{} [{}, {value};", name.replace("ld.", "st."), &address[..address.len() - 1]);
         assert_eq!(stores(strided(&store, stride, 32)), (1, sectors), "{store}");
     }
 }

@@ -27,9 +27,9 @@ GLOBAL inlined(const int *x, int *y) {
 GLOBAL two_lines(int *x, int n) {
     int i = threadIdx.x;
     if (i < 2) {
-        x[n + i] = 1;
+        x[i] = x[n + i] * 3;
     } else if (i >= 29) {
-        x[-i] = 2;
+        x[i] = x[-i] + 2;
     } else {
         x[i] = 3;
     }
@@ -77,6 +77,7 @@ GLOBAL apart(int *x) {
 }
 GLOBAL half(int *x) {
     if (threadIdx.x < 16) x[threadIdx.x] = __shfl_sync(0xffffffff, x[threadIdx.x], 20);
+    __syncthreads();
 }
 GLOBAL unnamed(int *x) {
     x[threadIdx.x] = __shfl_sync(0xffff, x[threadIdx.x], 3);

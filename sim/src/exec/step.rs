@@ -119,12 +119,7 @@ fn other(
             false
         }
         Op::Exit => end(core, warp, cursor, on),
-        Op::Trap => {
-            let pc = warp.blamed(core.kernel, at, pc);
-            core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
-            core.report_calls(pc, warp, at);
-            end(core, warp, cursor, on)
-        }
+        Op::Trap => trap(core, warp, cursor, on),
         Op::Barrier(barrier) => arrive(core, warp, cursor, barrier, on),
         Op::Exchange(exchange) => swap(core, warp, cursor, exchange, on),
         Op::Print(call) => {
@@ -142,6 +137,14 @@ fn other(
             true
         }
     }
+}
+
+/// Ends lanes that have found something wrong themselves.
+fn trap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, on: u32) -> bool {
+    let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
+    core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
+    core.report_calls(pc, warp, cursor.at);
+    end(core, warp, cursor, on)
 }
 
 /// A jump through a table.

@@ -49,40 +49,42 @@ fn words() {
 
 #[test]
 fn double_words() {
+    // By half warp.
     for (doubles, extra) in [
-        (0, 0),       // a broadcast of two words
-        (1, 0),       // a half warp reads 32 words one after the other
-        (2, 2 * 1),   // 16 lanes, 4 words apart: 8 places in a row of banks, each twice
-        (4, 2 * 3),   // 4 places, each four times
-        (16, 2 * 15), // one place
-        (32, 2 * 15), // a column of 32
-        (33, 0),      // a padded one: lane i is in banks 2i and 2i + 1
+        (0, 0),   // a broadcast of two words
+        (1, 0),   // a half warp reads 32 words one after the other
+        (2, 1),   // 16 lanes, 4 words apart: 8 places in a row of banks, each twice
+        (4, 3),   // 4 places, each four times
+        (16, 15), // one place
+        (32, 15), // a column of 32
+        (33, 0),  // a padded one: lane i is in banks 2i and 2i + 1
     ] {
         let stride = 8 * doubles;
-        assert_eq!(conflicts("ld.shared.f64 %g0, [%r1];", stride), extra, "load, {doubles}");
-        assert_eq!(conflicts("st.shared.f64 [%r1], %g0;", stride), extra, "store, {doubles}");
+        assert_eq!(conflicts("ld.shared.f64 %g0, [%r1];", stride), 2 * extra, "load, {doubles}");
+        assert_eq!(conflicts("st.shared.f64 [%r1], %g0;", stride), 2 * extra, "store, {doubles}");
         let pair = "ld.shared.v2.f32 {%f0, %f1}, [%r1];";
-        assert_eq!(conflicts(pair, stride), extra, "pair, {doubles}");
+        assert_eq!(conflicts(pair, stride), 2 * extra, "pair, {doubles}");
     }
 }
 
 #[test]
 fn quadruple_words() {
+    // By quarter warp.
     for (quads, extra) in [
-        (0, 0),     // a broadcast of four words
-        (1, 0),     // a quarter warp reads 32 words one after the other
-        (2, 4 * 1), // 8 lanes, 8 words apart: 4 places in a row of banks, each twice
-        (4, 4 * 3), // 2 places, each four times
-        (8, 4 * 7), // one place
-        (9, 0),     // padded: lane i is in banks 4i to 4i + 3
+        (0, 0), // a broadcast of four words
+        (1, 0), // a quarter warp reads 32 words one after the other
+        (2, 1), // 8 lanes, 8 words apart: 4 places in a row of banks, each twice
+        (4, 3), // 2 places, each four times
+        (8, 7), // one place
+        (9, 0), // padded: lane i is in banks 4i to 4i + 3
     ] {
         let stride = 16 * quads;
         let load = "ld.shared.v4.f32 {%f0, %f1, %f2, %f3}, [%r1];";
-        assert_eq!(conflicts(load, stride), extra, "load, {quads}");
+        assert_eq!(conflicts(load, stride), 4 * extra, "load, {quads}");
         let store = "st.shared.v4.f32 [%r1], {%f0, %f1, %f2, %f3};";
-        assert_eq!(conflicts(store, stride), extra, "store, {quads}");
+        assert_eq!(conflicts(store, stride), 4 * extra, "store, {quads}");
         let doubles = "ld.shared.v2.f64 {%g0, %g1}, [%r1];";
-        assert_eq!(conflicts(doubles, stride), extra, "doubles, {quads}");
+        assert_eq!(conflicts(doubles, stride), 4 * extra, "doubles, {quads}");
     }
 }
 

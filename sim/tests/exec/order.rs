@@ -1,5 +1,5 @@
-//! What depends on the order of warps is the same for equal seeds, and what does not depend on it is
-//! the same for all, on any number of host threads.
+//! What depends on the order of warps is the same for equal seeds, and what does not depend on it
+//! is the same for all, on any number of host threads.
 
 use crate::rig::{Arg, Rig, by_hand, int, ints, words, zeros};
 
@@ -35,8 +35,11 @@ fn a_seed_chooses_the_order_of_warps() {
     assert!(orders.iter().filter(mixed).count() > 10, "turns are short, too");
 }
 
+/// A kernel, its module, blocks and threads, arguments.
+type Steady = (&'static str, &'static str, (u32, u32), Vec<Arg>);
+
 /// Kernels whose results do not depend on the order of blocks and warps.
-fn steady() -> Vec<(&'static str, &'static str, (u32, u32), Vec<Arg>)> {
+fn steady() -> Vec<Steady> {
     let signed = ints([i32::MIN, i32::MAX]);
     let atomics = vec![zeros(52), signed, zeros(24), zeros(4), zeros(8)];
     vec![

@@ -73,8 +73,8 @@ fn a_lane_that_waits_for_one_of_its_own_warp_is_told_so() {
         // Lane 0 has the lock.
         assert_eq!((finding.thread, finding.threads), ([1, 0, 0], 31), "{level}: {finding}");
         let say = "ended after 10000 instructions of its warps: an endless loop? Threads of the \
-                   same warp left it and wait for these (1): if these wait for one of them, neither \
-                   ever goes on";
+                   same warp left it and wait for these (1): if these wait for one of them, \
+                   neither ever goes on";
         assert_eq!(finding.message, say);
         assert_eq!(words(&buffers[0]), [0], "{level}");
     }

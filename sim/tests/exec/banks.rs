@@ -11,6 +11,7 @@ fn conflicts(instruction: &str, stride: u32) -> u64 {
         &format!(
             "mov.u32 %r0, %tid.x;
             setp.lt.u32 %p0, %r0, 16;
+            setp.lt.u32 %p1, %r0, 2;
             mov.u32 %r1, tile;
             mad.lo.u32 %r1, %r0, {stride}, %r1;
             {instruction}
@@ -103,6 +104,9 @@ fn lanes_that_are_switched_off_conflict_with_nobody() {
     assert_eq!(conflicts("@%p0 ld.shared.f32 %f0, [%r1];", 128), 15);
     assert_eq!(conflicts("@!%p0 ld.shared.f32 %f0, [%r1];", 128), 15);
     assert_eq!(conflicts("@%p0 ld.shared.f64 %g0, [%r1];", 256), 15);
+    // Two lanes: 31 words apart, and 32.
+    assert_eq!(conflicts("@%p1 ld.shared.f32 %f0, [%r1];", 124), 0);
+    assert_eq!(conflicts("@%p1 ld.shared.f32 %f0, [%r1];", 128), 1);
 }
 
 #[test]

@@ -79,7 +79,13 @@ fn results_and_counters_do_not_depend_on_host_threads() {
 /// Blocks may come in any order, but what they print and what is found comes in theirs.
 #[test]
 fn findings_and_counters_of_many_blocks_do_not_depend_on_host_threads() {
+    // Blocks take long enough for each host thread to have some.
     let body = "ld.param.u64 %d0, [a];
+        mov.u32 %r3, 0;
+        again:
+        add.u32 %r3, %r3, 1;
+        setp.lt.u32 %p0, %r3, 3000;
+        @%p0 bra again;
         mov.u32 %r0, %ctaid.x;
         mov.u32 %r1, %tid.x;
         mad.lo.u32 %r0, %r0, 32, %r1;

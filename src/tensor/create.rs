@@ -97,6 +97,7 @@ impl Tensor {
     }
 
     /// What is made of a random number each, on the device itself.
+    #[track_caller]
     pub(crate) fn drawn(
         what: Draw,
         shape: &[usize],

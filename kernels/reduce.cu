@@ -11,20 +11,12 @@
 // pairwise. The error of a sum stays below about (elements a thread + 16) * 2^-24 times the sum of
 // |x|, and what is seen in practice is far below. Integers and bool are joined in i64.
 #include "reduce.cuh"
-#include "types.cuh"
 
 template <typename T> struct WideOf { typedef i64 type; };
 template <> struct WideOf<f32> { typedef f32 type; };
 template <> struct WideOf<f16> { typedef f32 type; };
 template <> struct WideOf<bf16> { typedef f32 type; };
 template <typename T> using Wide = typename WideOf<T>::type;
-
-// What is done to a floating-point result at the end, and the type of y.
-struct Finish {
-    int to;             // an ElementType
-    int root;           // whether y is the root
-    f32 divisor;        // of the result, before the root
-};
 
 __device__ inline f32 finished(f32 x, const Finish& finish) {
     x = x / finish.divisor;

@@ -12,13 +12,21 @@
 // and a second launch joins the parts. No atomics: the order of the additions depends on the
 // layout of x alone, so that the same input gives the same bits every time.
 #pragma once
-#include "common.cuh"
+#include "rows.cuh"
+#include "types.cuh"
 #include "warp.cuh"
 
 struct Reduction {
     Walk<1> kept;       // each of these becomes one element of y
     Walk<1> reduced;    // from these elements of x, counted from where the kept one lies
     int columns;        // whether threads next to each other take kept elements
+};
+
+// The type of y, and what is done to a floating-point result at the end.
+struct Finish {
+    int to;             // an ElementType
+    int root;           // whether y is the root
+    f32 divisor;        // of the result, before the root
 };
 
 // What `load` gives for each reduced element joined, and given to `store` with its place: of part
@@ -35,11 +43,9 @@ __device__ void reduce(const Reduction& r, S nothing, Load load, Join join, Stor
     const bool exists = k < r.kept.count;
     S value = nothing;
     if (exists) {
-        i64 first[1], at[1];
-        r.kept.find(k, first);
+        const i64 first = place(r.kept, k);
         for (unsigned i = start + own; i < end; i += step) {
-            r.reduced.find(i, at);
-            value = join(value, load(first[0] + at[0], i, k));
+            value = join(value, load(first + place(r.reduced, i), i, k));
         }
     }
     value = r.columns ? reduce_columns(value, join) : reduce_row(value, nothing, join);

@@ -2,8 +2,9 @@
 //
 // A row of threads is the threads of a block that differ in threadIdx.x only. There are a multiple
 // of 32 of them, so that a warp never has threads of two rows: a block is (32, 8) where a warp is
-// enough for a row, and (256, 1) where it takes a block. Every thread of a block must call what
-// ends in `_row` or `_columns`, since these wait at barriers; every thread of a warp the others.
+// enough for a row, and (256, 1) where it takes a block. Every thread of a row must call what ends
+// in `_row`, and every thread of the block what ends in `_columns`, since these wait at barriers;
+// the others every thread of the warp.
 //
 // What is joined may be a number or a plain struct of 4-byte or 8-byte members. A reduction may
 // take its operands in any order, so `join` must be commutative; a scan keeps their order.

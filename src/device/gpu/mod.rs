@@ -8,8 +8,11 @@
 
 mod elementwise;
 mod launch;
+mod matmul;
 mod modules;
 mod walk;
+
+pub use matmul::{MatmulKernel, matmul_by};
 
 use crate::device::{
     AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
@@ -57,8 +60,8 @@ impl Backend for Gpu {
         no_kernel("scan", x)
     }
 
-    fn matmul(&self, a: View, _: View) -> Storage {
-        no_kernel("matmul", a)
+    fn matmul(&self, a: View, b: View) -> Storage {
+        matmul::matmul(a, b)
     }
 
     fn softmax(&self, x: View, _: bool) -> Storage {

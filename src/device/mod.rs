@@ -9,6 +9,7 @@ pub mod sim;
 mod updates;
 
 pub use allocation::Allocation;
+pub use gpu::{MatmulKernel, matmul_by};
 pub use kernels::{Binary, Compare, Draw, Reduce, Scan, Unary};
 pub use updates::{AdamwRule, SgdRule, Update};
 

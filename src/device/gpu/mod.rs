@@ -9,11 +9,14 @@
 mod elementwise;
 mod index;
 mod launch;
+mod matmul;
 mod modules;
 mod optimizer;
 mod place;
 mod random;
 mod walk;
+
+pub use matmul::{MatmulKernel, matmul_by};
 
 use crate::device::{
     AdamwRule, Attended, Backend, Binary, Compare, Device, Draw, Reduce, Scan, SgdRule, Unary,
@@ -63,8 +66,8 @@ impl Backend for Gpu {
         no_kernel("scan", x)
     }
 
-    fn matmul(&self, a: View, _: View) -> Storage {
-        no_kernel("matmul", a)
+    fn matmul(&self, a: View, b: View) -> Storage {
+        matmul::matmul(a, b)
     }
 
     fn softmax(&self, x: View, _: bool) -> Storage {

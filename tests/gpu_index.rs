@@ -185,7 +185,7 @@ fn take_and_put() {
 
 /// The gradient of the first operand of what `call` makes.
 fn gradient(x: &[Tensor], call: impl Fn(&Tensor, &[Tensor]) -> Tensor) -> Tensor {
-    let leaf = Parameter::new(x[0].clone());
+    let leaf = Parameter::new(x[0].detach());
     let y = call(&leaf.get(), &x[1..]);
     y.mul(&y).sum().backward();
     leaf.get().grad().expect("it has been needed")

@@ -43,7 +43,7 @@ fn steps_are_those_of_the_cpu_to_the_last_bit() {
     for (name, make) in OPTIMIZERS {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
             for numel in [0, 1, 31, 32, 33, 1023, 1025] {
-                let mut inputs: Vec<Tensor> =
+                let inputs: Vec<Tensor> =
                     (0..4).map(|_| Tensor::randn(&[numel], &mut generator).to(dtype)).collect();
                 if numel == 33 {
                     let strange = vec![f32::NAN, f32::INFINITY, 0.0];

@@ -3,7 +3,7 @@
 use crate::Tensor;
 use crate::dtype::{DType, Scalar, with_element};
 use crate::ops::index::check_index;
-use crate::ops::{expect_dim, refuse};
+use crate::ops::{expect_dim, expect_one_device, refuse};
 
 impl Tensor {
     /// A matrix, or a batch of them, with 0 above the `diagonal`-th diagonal; 0 is the main one,
@@ -181,6 +181,7 @@ impl Tensor {
     /// As [`scatter_add`](Tensor::scatter_add).
     #[track_caller]
     pub fn scatter(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
+        expect_one_device("scatter", &[self, index, src]);
         let at = expect_dim("scatter", self, dim);
         if index.shape() != src.shape() || index.dtype() != DType::I64 {
             let message = "the index must be i64 and have the shape of the source".to_string();

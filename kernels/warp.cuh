@@ -45,12 +45,14 @@ template <typename S> __device__ S shuffle_from(S x, unsigned lane) {
 // The values of all lanes joined, in each lane. Five steps: after the first every lane has what
 // two lanes had, then four, and so on.
 template <typename S, typename Join> __device__ S reduce_warp(S x, Join join) {
+    #pragma unroll 1
     for (unsigned mask = WARP / 2; mask > 0; mask /= 2) x = join(x, shuffle_xor(x, mask));
     return x;
 }
 
 // The values of this lane and all before it joined. `join` gets the earlier one first.
 template <typename S, typename Join> __device__ S scan_warp(S x, Join join) {
+    #pragma unroll 1
     for (unsigned distance = 1; distance < WARP; distance *= 2) {
         const S before = shuffle_up(x, distance);
         if (lane_number() >= distance) x = join(before, x);

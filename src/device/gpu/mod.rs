@@ -11,9 +11,14 @@ mod index;
 mod launch;
 mod matmul;
 mod modules;
+mod norm;
 mod optimizer;
 mod place;
 mod random;
+mod reduce;
+mod rows;
+mod scan;
+mod softmax;
 mod walk;
 
 pub use matmul::{MatmulKernel, matmul_by};
@@ -54,53 +59,53 @@ impl Backend for Gpu {
         no_kernel("where", a)
     }
 
-    fn reduce(&self, _: Reduce, x: View, _: &[bool], _: DType) -> Storage {
-        no_kernel("reduce", x)
+    fn reduce(&self, f: Reduce, x: View, over: &[bool], to: DType) -> Storage {
+        reduce::reduce(f, x, over, to)
     }
 
-    fn arg_reduce(&self, _: Reduce, x: View) -> Storage {
-        no_kernel("arg_reduce", x)
+    fn arg_reduce(&self, f: Reduce, x: View) -> Storage {
+        reduce::arg_reduce(f, x)
     }
 
-    fn scan(&self, _: Scan, x: View) -> Storage {
-        no_kernel("scan", x)
+    fn scan(&self, f: Scan, x: View) -> Storage {
+        scan::scan(f, x)
     }
 
     fn matmul(&self, a: View, b: View) -> Storage {
         matmul::matmul(a, b)
     }
 
-    fn softmax(&self, x: View, _: bool) -> Storage {
-        no_kernel("softmax", x)
+    fn softmax(&self, x: View, log: bool) -> Storage {
+        softmax::softmax(x, log)
     }
 
-    fn logsumexp(&self, x: View, _: &[bool]) -> Storage {
-        no_kernel("logsumexp", x)
+    fn logsumexp(&self, x: View, over: &[bool]) -> Storage {
+        reduce::logsumexp(x, over)
     }
 
-    fn variance(&self, x: View, _: &[bool], _: f64, _: bool) -> Storage {
-        no_kernel("var", x)
+    fn variance(&self, x: View, over: &[bool], divisor: f64, root: bool) -> Storage {
+        reduce::variance(x, over, divisor, root)
     }
 
     fn layer_norm(
         &self,
         x: View,
-        _: Option<View>,
-        _: Option<View>,
-        _: f64,
-        _: bool,
+        weight: Option<View>,
+        bias: Option<View>,
+        eps: f64,
+        centred: bool,
     ) -> [Storage; 3] {
-        no_kernel("layer_norm", x)
+        norm::layer_norm(x, weight, bias, eps, centred)
     }
 
     fn layer_norm_backward(
         &self,
-        [x, _]: [View; 2],
-        _: [View; 2],
-        _: Option<View>,
-        _: bool,
+        x_and_dy: [View; 2],
+        moments: [View; 2],
+        weight: Option<View>,
+        centred: bool,
     ) -> [Storage; 3] {
-        no_kernel("layer_norm", x)
+        norm::layer_norm_backward(x_and_dy, moments, weight, centred)
     }
 
     fn attention(&self, x: Attended) -> [Storage; 2] {

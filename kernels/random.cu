@@ -25,24 +25,33 @@ __device__ inline Four philox(u64 seed, u64 counter) {
     return Four{{x[0], x[1], x[2], x[3]}};
 }
 
+// Four elements that are written as one.
+template <typename T> struct alignas(4 * sizeof(T)) Quad { T x[4]; };
+
 // y[i] = f(the upper 24 bits of number drawn + i of the stream). 24 bits are what a float holds.
 //
 // Mapping: one thread for the four numbers of one counter, 256 threads a block. The first and the
 // last thread may have fewer to write, since a stream may have stopped between two counters.
-// Moves: each element of y once.
-// Why this version: a counter gives four numbers, and to compute them takes some 80 instructions;
-// one thread an element would compute each of them four times, and be slower than the memory. The
-// four lie side by side, so that the stores of a warp fill each sector, if not at once.
+// Moves: each element of y once, four at a time if the stream stood between two counters before.
+// Why this version: a counter gives four numbers, and to compute them takes some 80 instructions.
+// One thread an element would compute each of them four times, and be slower than the memory.
 template <typename T, typename F>
 __device__ void draw(T* y, unsigned count, u64 seed, u64 drawn, F f) {
     const u64 counter = drawn / 4 + thread_number();
     const i64 first = i64(counter * 4 - drawn);
     if (first >= i64(count)) return;
     const Four numbers = philox(seed, counter);
+    Quad<T> four;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) four.x[k] = f(numbers.x[k] >> 8);
+    if (drawn % 4 == 0 && first + 4 <= i64(count)) {
+        reinterpret_cast<Quad<T>*>(y)[first / 4] = four;
+        return;
+    }
     #pragma unroll
     for (int k = 0; k < 4; k++) {
         const i64 i = first + k;
-        if (i >= 0 && i < i64(count)) y[i] = f(numbers.x[k] >> 8);
+        if (i >= 0 && i < i64(count)) y[i] = four.x[k];
     }
 }
 

@@ -13,7 +13,7 @@ macro_rules! compiled {
         &[$(($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")))),*]
     };
 }
-const FILES: &[(&str, &str)] = compiled!("binary" "matmul");
+const FILES: &[(&str, &str)] = compiled!("attention" "binary" "matmul");
 
 /// In which file each kernel is: its number in `FILES`.
 static KERNELS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {

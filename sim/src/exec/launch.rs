@@ -14,6 +14,7 @@ use super::block::{Block, FIRST_LOCAL, Progress};
 use super::core::{Core, Here};
 use super::device::{Launch, Options};
 use super::findings::Findings;
+use super::habit::Habit;
 use super::specials::Position;
 
 /// Instructions of a block before another one has its turn on the same host thread. A block that
@@ -112,7 +113,8 @@ impl Run<'_> {
             all.lock().unwrap_or_else(|e| e.into_inner()).merge(outcome);
         };
         workers.in_place_scope(|scope| {
-            (0..threads).for_each(|_| scope.spawn(|_| add()));
+            (1..threads).for_each(|_| scope.spawn(|_| add()));
+            add();
         });
         all.into_inner().unwrap_or_else(|e| e.into_inner())
     }
@@ -154,7 +156,8 @@ impl Run<'_> {
         }
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
-        let Core { executed, traffic, findings, .. } = core;
+        let Core { executed, habits, findings, .. } = core;
+        let traffic = habits.into_iter().map(|habit| habit.traffic).collect();
         Outcome { executed, traffic, findings, stdout, timed_out: false, lacking }
     }
 
@@ -164,13 +167,14 @@ impl Run<'_> {
         if order >= self.blocks() {
             return None;
         }
-        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes());
+        let at = self.position(order);
+        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes(), &at);
         let Some(mut block) = spare.pop().or_else(new) else {
             *lacking = true;
             shared.stop.store(true, Ordering::Relaxed);
             return None;
         };
-        block.begin(self.kernel, &self.position(order), order, self.options.seed);
+        block.begin(self.kernel, &at, order, self.options.seed);
         Some(block)
     }
 
@@ -206,8 +210,7 @@ impl Run<'_> {
             threads: self.launch.block,
             check: self.options.check,
             executed: vec![Executed::default(); self.kernel.code.len()],
-            traffic: vec![Traffic::default(); self.kernel.accesses as usize],
-            caches: vec![None; self.kernel.accesses as usize],
+            habits: (0..self.kernel.accesses).map(|_| Habit::default()).collect(),
             findings: Findings::default(),
             steps: 0,
             time: 0,

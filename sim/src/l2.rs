@@ -16,7 +16,7 @@
 //!
 //! # In which order
 //! The order of the requests decides what makes way, and host threads run blocks in an order of
-//! their own. So each warp keeps its requests ([`Trace`]), and the cache sees them *wave by wave*:
+//! their own. So the requests of each warp are kept ([`Trace`]), and the cache sees them *wave by wave*:
 //! the blocks that the GPU would hold at the same time, one request of each warp in turn. This
 //! order knows neither host threads nor the seed that orders warps. (A chip would let a warp wait
 //! that has missed; the order is one of those that are possible.)
@@ -24,16 +24,21 @@
 //! # When nothing can make way
 //! If all live memory fits into the cache, set by set, then what is read are the sectors that a
 //! load or an atomic operation is the first to touch, and what is written are those that are
-//! stored to. That needs two bits a sector and mostly no order; see [`fitting`](self).
+//! stored to. That needs some bits a sector and mostly no order: it costs next to nothing.
+//!
+//! # Memory of the host
+//! The requests of up to three waves are kept, in 128 MiB each. If a launch makes more of them, one
+//! of 2, 4, .. sets is watched and counted as so many: an estimate, the same on every host.
 
 mod fitting;
 mod sets;
+mod thinning;
 mod trace;
 mod waves;
 
 pub use sets::Sets;
 pub use trace::{Kind, Run, Trace};
-pub(crate) use waves::{Shape, Waves};
+pub(crate) use waves::{Batch, Shape, Waves};
 
 use fitting::Fitting;
 
@@ -55,34 +60,20 @@ enum Cache {
 }
 
 impl Cache {
-    /// Runs the requests of one wave through.
-    fn wave(&mut self, warps: &[&[Run]], sample: u32) -> Moved {
+    /// Runs the requests of one wave through, of which one of 2 to a power of the sets is left.
+    fn wave(&mut self, batches: &[Batch], power: u32) -> Moved {
         match self {
-            Cache::Fitting(cache) => cache.wave(warps),
+            Cache::Fitting(cache) => cache.wave(batches),
             Cache::Sets(cache) => {
                 let before = cache.moved();
-                in_turn(warps, |run| cache.touch(run));
+                waves::in_turn(batches, |run| cache.touch(run));
                 let after = cache.moved();
-                let times = 1 << sample;
+                let times = 1 << power;
                 Moved {
                     read: (after.read - before.read) * times,
                     written: (after.written - before.written) * times,
                 }
             }
         }
-    }
-}
-
-/// One run of each warp in turn, until none is left.
-fn in_turn(warps: &[&[Run]], mut each: impl FnMut(Run)) {
-    let mut left: Vec<_> = warps.iter().map(|runs| runs.iter()).collect();
-    while !left.is_empty() {
-        left.retain_mut(|runs| match runs.next() {
-            Some(run) => {
-                each(*run);
-                true
-            }
-            None => false,
-        });
     }
 }

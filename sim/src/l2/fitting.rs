@@ -3,8 +3,9 @@
 use crate::gpu::L2_WAYS;
 use crate::memory::Memory;
 
+use super::Moved;
 use super::trace::{Kind, Run};
-use super::{Moved, in_turn};
+use super::waves::{Batch, in_turn};
 
 /// Sectors of a [`Word`].
 const WORD: u64 = 64;
@@ -59,10 +60,10 @@ impl Fitting {
     }
 
     /// Runs the requests of one wave through.
-    pub fn wave(&mut self, warps: &[&[Run]]) -> Moved {
+    pub fn wave(&mut self, batches: &[Batch]) -> Moved {
         let mut moved = Moved::default();
         let mut mixed = 0;
-        for run in warps.iter().flat_map(|runs| runs.iter()) {
+        for run in batches.iter().flat_map(Batch::runs) {
             self.parts(*run, |word, at, sectors, touched| {
                 if word.loaded | word.stored == 0 {
                     touched.push(at);
@@ -82,7 +83,7 @@ impl Fitting {
             });
         }
         if mixed != 0 {
-            moved.read -= self.stored_first(warps);
+            moved.read -= self.stored_first(batches);
         }
         for at in self.touched.drain(..) {
             let word = &mut self.words[at as usize];
@@ -93,9 +94,9 @@ impl Fitting {
     }
 
     /// How many of the sectors that this wave loads and stores to are stored to first.
-    fn stored_first(&mut self, warps: &[&[Run]]) -> u64 {
+    fn stored_first(&mut self, batches: &[Batch]) -> u64 {
         let mut count = 0;
-        in_turn(warps, |run| {
+        in_turn(batches, |run| {
             self.parts(run, |word, _, sectors, _| {
                 let mixed = word.loaded & word.stored & !(word.present | word.settled);
                 word.settled |= sectors & mixed;

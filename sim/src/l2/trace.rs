@@ -1,8 +1,6 @@
-//! What each warp asks of the cache, in as few bytes as possible.
+//! What the warps of a block ask of the cache, in as few bytes as possible.
 
-use std::collections::HashMap;
-
-use crate::gpu::LINE_SECTORS;
+use super::thinning::Thinning;
 
 /// What a request does to the sectors that it touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,36 +74,40 @@ impl Run {
     }
 }
 
-/// The smallest sample is one of 2 to this power of the sets: some dozens of them.
-const MOST_SAMPLED: u32 = 6;
-
-/// The requests of one warp to global memory, in its order.
+/// The requests of one block to global memory, in the order in which its warps had their turns.
 #[derive(Debug, Default)]
 pub struct Trace {
     runs: Vec<Run>,
-    /// Runs that it may keep before it begins to drop some.
+    /// Whose turn each part of them was, and where it ends.
+    turns: Vec<Turn>,
+    /// Runs that it may keep before it thins them out.
     most: usize,
-    /// It keeps the lines of one of 2 to this power of the sets: see [`Trace::thin`].
-    sample: u32,
-    /// How many sets the cache has; 0 if every run is needed.
-    sets: u64,
+    thinning: Thinning,
+}
+
+/// A part of a trace that one warp has noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// The block in the grid.
+    pub block: u64,
+    /// The warp in the block.
+    pub warp: u32,
+    /// One past its last run.
+    pub end: usize,
 }
 
 impl Trace {
-    /// An empty trace for a cache of so many sets that keeps about `most` runs.
-    pub fn begin(&mut self, sets: u64, most: usize) {
+    /// An empty trace that keeps about `most` runs.
+    pub(super) fn begin(&mut self, thinning: Thinning, most: usize) {
         self.runs.clear();
-        (self.sets, self.most, self.sample) = (sets, most, 0);
+        self.turns.clear();
+        (self.thinning, self.most) = (thinning, most);
     }
 
     /// Notes neighbouring sectors.
     #[inline(always)]
     pub fn note(&mut self, run: Run) {
-        if self.runs.len() < self.most {
-            self.runs.push(run);
-        } else {
-            self.thin(run);
-        }
+        self.runs.push(run);
     }
 
     /// Notes the sectors of these addresses, which are one request.
@@ -127,62 +129,21 @@ impl Trace {
         self.note(Run::new(kind, first, count));
     }
 
-    /// Notes a run when there is no room for it. A cache whose lines can make way is then watched
-    /// in part: a sample of its sets, half as many each time. What happens in a set depends on
-    /// nothing else, so what is counted there stands for the others. If nothing can make way, only
-    /// the first touch of a sector matters, and the others are dropped.
-    #[cold]
-    fn thin(&mut self, run: Run) {
-        self.runs.push(run);
-        if self.sets == 0 {
-            self.runs = first_touches(&self.runs);
-            self.most = self.most.max(2 * self.runs.len());
-            return;
-        }
-        sample(&mut self.runs, self.sets, self.sample);
-        while self.runs.len() > self.most / 2 && self.sample < MOST_SAMPLED {
-            self.sample += 1;
-            sample(&mut self.runs, self.sets, self.sample);
-        }
-        self.most = self.most.max(2 * self.runs.len());
-    }
-
-    /// What was noted, and the power of two of the sample.
-    pub(super) fn noted(&self) -> (&[Run], u32) {
-        (&self.runs, self.sample)
-    }
-}
-
-/// Keeps the lines of one of 2 to the power `power` of the sets.
-pub(super) fn sample(runs: &mut Vec<Run>, sets: u64, power: u32) {
-    if power == 0 {
-        return;
-    }
-    // The lowest bits of a product with an odd number would be those of the set: these are not.
-    let chosen = |line: u64| (line % sets).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - power) == 0;
-    let mut kept = Vec::with_capacity(runs.len() / 2);
-    for run in runs.iter() {
-        for (line, inner, count) in run.groups(LINE_SECTORS).filter(|group| chosen(group.0)) {
-            kept.push(Run::new(run.kind(), line * LINE_SECTORS + inner, count));
-        }
-    }
-    *runs = kept;
-}
-
-/// The runs that are the first to touch one of their sectors, or the first to write to it.
-fn first_touches(runs: &[Run]) -> Vec<Run> {
-    let mut written: HashMap<u64, bool> = HashMap::new();
-    let mut is_new = |run: &Run| {
-        let mut new = false;
-        for sector in run.first()..run.first() + run.count() {
-            let writes = run.kind().writes();
-            let before = written.insert(sector, writes);
-            new |= before.is_none_or(|before| writes && !before);
-            if before == Some(true) {
-                written.insert(sector, true);
+    /// Ends the turn of a warp.
+    #[inline]
+    pub fn turn(&mut self, block: u64, warp: u32) {
+        let end = self.runs.len();
+        if self.turns.last().map_or(0, |turn| turn.end) < end {
+            self.turns.push(Turn { block, warp, end });
+            if end > self.most {
+                self.most = self.thinning.thin(&mut self.runs, &mut self.turns, self.most);
             }
         }
-        new
-    };
-    runs.iter().copied().filter(|run| is_new(run)).collect()
+    }
+
+    /// What was noted, whose it is, and the power of two of the sample that is left.
+    pub(super) fn end(&mut self) -> (&[Run], &[Turn], u32) {
+        self.thinning.settle(&mut self.runs, &mut self.turns, self.most);
+        (&self.runs, &self.turns, self.thinning.power())
+    }
 }

@@ -91,7 +91,7 @@ __device__ void shared_tile(const T* a, const T* b, T* c, const Product& p) {
         for (unsigned i = 0; i < SMALL; i++) sum = fmaf(a_tile[y][i], b_tile[i][x], sum);
         __syncthreads();            // nobody needs them any more
     }
-    if (row < p.m && column < p.n) c[(i64(tile.batch) * p.m + row) * p.n + column] = narrow<T>(sum);
+    if (row < p.m && column < p.n) c[(tile.batch * p.m + row) * p.n + column] = narrow<T>(sum);
 }
 
 // Version 3: what a thread has read from shared memory, it uses four times.
@@ -125,28 +125,25 @@ __device__ void bring(float (*tile)[PITCH], const T* from, unsigned sides, i64 s
     }
 }
 
-// Four elements that are moved as one: of memory that is aligned for it.
-template <typename T> struct alignas(4 * sizeof(T)) Four {
-    T of[4];
-};
+// Moves four neighbours as one; their address is a multiple of their size.
+__device__ inline void store_four(f32* c, const float (&x)[4]) {
+    *reinterpret_cast<float4*>(c) = make_float4(x[0], x[1], x[2], x[3]);
+}
+template <typename T> __device__ void store_four(T* c, const float (&x)[4]) {
+    const auto bits = [&](unsigned i) { return narrow<T>(x[i]).bits; };
+    *reinterpret_cast<ushort4*>(c) = make_ushort4(bits(0), bits(1), bits(2), bits(3));
+}
 
-// Writes four neighbours of a row, or as many as there are.
+// Writes four neighbours of a row of c, or as many as the row has left.
 template <typename T>
-__device__ void store(T* c, const float (&sum)[4], unsigned columns, bool aligned) {
-    Four<T> four;
-    for (unsigned x = 0; x < 4; x++) four.of[x] = narrow<T>(sum[x]);
-    if (aligned) {
-        if (columns > 0) *reinterpret_cast<Four<T>*>(c) = four;
-    } else {
-        for (unsigned x = 0; x < 4; x++) if (x < columns) c[x] = four.of[x];
-    }
+__device__ void store(T* c, const float (&x)[4], unsigned left, bool aligned) {
+    if (aligned && left > 0) return store_four(c, x);
+    for (unsigned i = 0; i < 4; i++) if (i < left) c[i] = narrow<T>(x[i]);
 }
 
 template <typename T>
 __device__ void register_tile(const T* a, const T* b, T* c, const Product& p) {
-    __shared__ Four<float> a_tiles[DEPTH * PITCH / 4], b_tiles[DEPTH * PITCH / 4];
-    auto a_tile = reinterpret_cast<float (*)[PITCH]>(a_tiles);
-    auto b_tile = reinterpret_cast<float (*)[PITCH]>(b_tiles);
+    alignas(16) __shared__ float a_tile[DEPTH][PITCH], b_tile[DEPTH][PITCH];
     const Tile<SIDE> tile(p);
     const unsigned rows = p.m - tile.row, columns = p.n - tile.column;
     const unsigned x = threadIdx.x % (SIDE / 4) * 4, y = threadIdx.x / (SIDE / 4) * 4;
@@ -159,18 +156,19 @@ __device__ void register_tile(const T* a, const T* b, T* c, const Product& p) {
         __syncthreads();
         #pragma unroll
         for (unsigned i = 0; i < DEPTH; i++) {
-            const Four<float> u = *reinterpret_cast<Four<float>*>(&a_tile[i][y]);
-            const Four<float> v = *reinterpret_cast<Four<float>*>(&b_tile[i][x]);
+            const float4 u = *reinterpret_cast<float4*>(&a_tile[i][y]);
+            const float4 v = *reinterpret_cast<float4*>(&b_tile[i][x]);
+            const float us[4] = {u.x, u.y, u.z, u.w}, vs[4] = {v.x, v.y, v.z, v.w};
             for (unsigned r = 0; r < 4; r++)
-                for (unsigned s = 0; s < 4; s++) sum[r][s] = fmaf(u.of[r], v.of[s], sum[r][s]);
+                for (unsigned s = 0; s < 4; s++) sum[r][s] = fmaf(us[r], vs[s], sum[r][s]);
         }
         __syncthreads();
     }
-    c += (i64(tile.batch) * p.m + tile.row + y) * p.n + tile.column + x;
-    const unsigned left = columns > x ? columns - x : 0;
+    const unsigned left = x < columns ? columns - x : 0;
+    c += (tile.batch * p.m + tile.row + y) * p.n + tile.column + x;
     #pragma unroll
     for (unsigned r = 0; r < 4; r++)
-        if (y + r < rows) store(c + i64(r) * p.n, sum[r], left, p.n % 4 == 0);
+        if (y + r < rows) store(c + r * p.n, sum[r], left, p.n % 4 == 0);
 }
 
 // One kernel a version and type: matmul_naive_f32 and so on.

@@ -40,6 +40,7 @@ fn fast_quotient(a: f32, b: f32) -> f32 {
 }
 
 /// A function of `f64`, rounded to nearest.
+#[inline(always)]
 fn by(a: f32, f: impl Fn(f64) -> f64) -> f32 {
     f(a.into()) as f32
 }
@@ -57,25 +58,30 @@ pub(super) fn half<T: Halves>(name: &str, pieces: &[&str], ieee: bool) -> Option
 }
 
 /// The upper word of an `f64`, the lower one zero: what the gross approximations give (§9.7.3).
+#[inline(always)]
 fn upper(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & 0xffff_ffff_0000_0000)
 }
 
 /// Zero with the sign of a subnormal number, every other number itself.
+#[inline(always)]
 fn flush64(x: f64) -> f64 {
     if x.is_subnormal() { 0.0_f64.copysign(x) } else { x }
 }
 
+#[inline(always)]
 fn coarse(result: f64) -> f64 {
     if result.is_nan() { f64::from_bits(0x7fff_ffff_0000_0000) } else { flush64(upper(result)) }
 }
 
 /// `rcp.approx.ftz.f64`: 20 bits of the fraction.
+#[inline(always)]
 pub(super) fn coarse_reciprocal(a: f64) -> f64 {
     coarse(flush64(upper(a)).recip())
 }
 
 /// `rsqrt.approx.ftz.f64`.
+#[inline(always)]
 pub(super) fn coarse_inverse_root(a: f64) -> f64 {
     coarse(flush64(upper(a)).sqrt().recip())
 }

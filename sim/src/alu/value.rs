@@ -44,7 +44,11 @@ impl Value for bool {
 
     #[inline(always)]
     fn of_lanes(lane: impl Fn(usize) -> bool) -> u32 {
-        (0..32).fold(0, |bits, i| bits | u32::from(lane(i)) << i)
+        let mut bits = 0;
+        for i in 0..32 {
+            bits |= u32::from(lane(i)) << i;
+        }
+        bits
     }
 
     #[inline(always)]
@@ -108,8 +112,6 @@ pub(super) trait Slot: bytemuck::Pod {
     const CLASS: Class;
     /// A lane before it is computed.
     const ZERO: Self;
-    /// Its bits.
-    fn bits(self) -> u64;
     /// The low bits of a word.
     fn of_bits(bits: u64) -> Self;
 }
@@ -117,10 +119,6 @@ pub(super) trait Slot: bytemuck::Pod {
 impl Slot for u32 {
     const CLASS: Class = Class::B32;
     const ZERO: u32 = 0;
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self.into()
-    }
     #[inline(always)]
     fn of_bits(bits: u64) -> u32 {
         bits as u32
@@ -130,10 +128,6 @@ impl Slot for u32 {
 impl Slot for u64 {
     const CLASS: Class = Class::B64;
     const ZERO: u64 = 0;
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self
-    }
     #[inline(always)]
     fn of_bits(bits: u64) -> u64 {
         bits
@@ -201,78 +195,157 @@ impl<T: Lane> Value for T {
     }
 }
 
-/// A type of the host whose bytes are the low bytes of a lane.
-pub(super) trait Plain: bytemuck::Pod {
-    /// As of [`Lane`].
-    type Slot: Slot;
-    /// As of [`Value`].
-    const SIGNED: bool = false;
-}
-
-impl<T: Plain> Lane for T {
-    type Slot = T::Slot;
-    const BITS: u32 = 8 * size_of::<T>() as u32;
-    const SIGNED: bool = T::SIGNED;
+impl Lane for u8 {
+    type Slot = u32;
+    const BITS: u32 = 8;
 
     #[inline(always)]
-    fn from_lane(lane: T::Slot) -> T {
-        let lane = lane.bits().to_le_bytes();
-        bytemuck::pod_read_unaligned(&lane[..size_of::<T>()])
+    fn from_lane(lane: u32) -> u8 {
+        lane as u8
     }
 
-    /// An 8-bit result lies in a register of 16 bits at least: a signed one is sign-extended to 16
-    /// (§9.4.1).
     #[inline(always)]
-    fn to_lane(self) -> T::Slot {
-        let mut lane = [0; 8];
-        lane[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&self));
-        match (size_of::<T>(), T::SIGNED) {
-            (1, true) => T::Slot::of_bits(u64::from(lane[0] as i8 as u16)),
-            _ => T::Slot::of_bits(u64::from_le_bytes(lane)),
-        }
+    fn to_lane(self) -> u32 {
+        self.into()
     }
 }
 
-impl Plain for u8 {
+impl Lane for i8 {
     type Slot = u32;
-}
-
-impl Plain for i8 {
-    type Slot = u32;
+    const BITS: u32 = 8;
     const SIGNED: bool = true;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> i8 {
+        lane as i8
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        // It lies in a register of 16 bits at least, and is sign-extended to 16 (§9.4.1).
+        u32::from(self as i16 as u16)
+    }
 }
 
-impl Plain for u16 {
+impl Lane for u16 {
     type Slot = u32;
+    const BITS: u32 = 16;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> u16 {
+        lane as u16
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        self.into()
+    }
 }
 
-impl Plain for i16 {
+impl Lane for i16 {
     type Slot = u32;
+    const BITS: u32 = 16;
     const SIGNED: bool = true;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> i16 {
+        lane as i16
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        u32::from(self as u16)
+    }
 }
 
-impl Plain for u32 {
+impl Lane for u32 {
     type Slot = u32;
+    const BITS: u32 = 32;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> u32 {
+        lane
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        self
+    }
 }
 
-impl Plain for i32 {
+impl Lane for i32 {
     type Slot = u32;
+    const BITS: u32 = 32;
     const SIGNED: bool = true;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> i32 {
+        lane as i32
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        self as u32
+    }
 }
 
-impl Plain for f32 {
+impl Lane for f32 {
     type Slot = u32;
+    const BITS: u32 = 32;
+
+    #[inline(always)]
+    fn from_lane(lane: u32) -> f32 {
+        f32::from_bits(lane)
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u32 {
+        self.to_bits()
+    }
 }
 
-impl Plain for u64 {
+impl Lane for u64 {
     type Slot = u64;
+    const BITS: u32 = 64;
+
+    #[inline(always)]
+    fn from_lane(lane: u64) -> u64 {
+        lane
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u64 {
+        self
+    }
 }
 
-impl Plain for i64 {
+impl Lane for i64 {
     type Slot = u64;
+    const BITS: u32 = 64;
     const SIGNED: bool = true;
+
+    #[inline(always)]
+    fn from_lane(lane: u64) -> i64 {
+        lane as i64
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u64 {
+        self as u64
+    }
 }
 
-impl Plain for f64 {
+impl Lane for f64 {
     type Slot = u64;
+    const BITS: u32 = 64;
+
+    #[inline(always)]
+    fn from_lane(lane: u64) -> f64 {
+        f64::from_bits(lane)
+    }
+
+    #[inline(always)]
+    fn to_lane(self) -> u64 {
+        self.to_bits()
+    }
 }

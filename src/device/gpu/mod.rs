@@ -6,6 +6,7 @@
 //!
 //! [`Driver`]: crate::device::driver::Driver
 
+mod attention;
 mod elementwise;
 mod index;
 mod launch;
@@ -109,11 +110,11 @@ impl Backend for Gpu {
     }
 
     fn attention(&self, x: Attended) -> [Storage; 2] {
-        no_kernel("scaled_dot_product_attention", x.q)
+        attention::attention(x)
     }
 
-    fn attention_backward(&self, x: Attended, _: View, _: View) -> [Storage; 3] {
-        no_kernel("scaled_dot_product_attention", x.q)
+    fn attention_backward(&self, x: Attended, log_sums: View, dy: View) -> [Storage; 3] {
+        attention::attention_backward(x, log_sums, dy)
     }
 
     fn index_select(&self, x: View, index: View) -> Storage {

@@ -26,6 +26,8 @@ pub struct Counters {
     pub divergent_branches: u64,
     /// Floating-point operations of lanes: an addition is one, a fused multiply-add is two.
     pub flops: u64,
+    /// Bytes between the *modelled* L2 cache and the GPU's memory; see [`crate::l2`].
+    pub dram_bytes: u64,
 }
 
 impl AddAssign for Counters {
@@ -40,6 +42,7 @@ impl AddAssign for Counters {
         self.shared_bank_conflicts += other.shared_bank_conflicts;
         self.divergent_branches += other.divergent_branches;
         self.flops += other.flops;
+        self.dram_bytes += other.dram_bytes;
     }
 }
 

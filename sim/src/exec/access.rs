@@ -7,6 +7,7 @@
 
 use crate::counters::{conflicts, sectors};
 use crate::decode::code::{Access, Address, Base, Space};
+use crate::l2::Kind;
 use crate::memory::{Cell, Cells, Lanes, Shape, Vector};
 
 use super::core::Core;
@@ -18,6 +19,8 @@ use super::warp::Warp;
 pub(super) trait Act {
     /// The word for it in a message.
     const NAME: &'static str;
+    /// What it does to the cache.
+    const KIND: Kind;
 
     /// Does it, in the lanes of the mask.
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32);
@@ -34,6 +37,7 @@ pub(super) struct Write;
 
 impl Act for Read {
     const NAME: &'static str = "read";
+    const KIND: Kind = Kind::Load;
 
     #[inline(always)]
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
@@ -102,6 +106,7 @@ fn read<T: Cell>(
 
 impl Act for Write {
     const NAME: &'static str = "write";
+    const KIND: Kind = Kind::Store;
 
     #[inline(always)]
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
@@ -219,7 +224,7 @@ impl Core<'_> {
             };
             if let Some(lanes) = lanes {
                 act.apply(&lanes, access, &mut warp.registers, mask);
-                habit.count(access.space, low);
+                habit.count(access.space, low, A::KIND, &mut self.here.trace);
                 return 0;
             }
         }
@@ -268,7 +273,7 @@ impl Core<'_> {
         };
         act.apply(&lanes, access, &mut warp.registers, mask);
         habit.learn(shape, mask, place, low - inner);
-        habit.count(access.space, low);
+        habit.count(access.space, low, A::KIND, &mut self.here.trace);
         0
     }
 
@@ -294,7 +299,7 @@ impl Core<'_> {
                 false => failed |= only,
             }
         }
-        self.count_slowly(access, addresses, global, shared);
+        self.count_slowly(access, addresses, (global, shared), A::KIND);
         if !self.check {
             act.skip(access, &mut warp.registers, failed);
             return 0;
@@ -350,7 +355,13 @@ impl Core<'_> {
         })
     }
 
-    fn count_slowly(&mut self, access: &Access, addresses: &[u64; 32], global: u32, shared: u32) {
+    fn count_slowly(
+        &mut self,
+        access: &Access,
+        addresses: &[u64; 32],
+        (global, shared): (u32, u32),
+        kind: Kind,
+    ) {
         let traffic = &mut self.habits[access.number as usize].traffic;
         let only = |mask: u32| {
             let first = addresses[mask.trailing_zeros() as usize & 31];
@@ -359,6 +370,7 @@ impl Core<'_> {
         };
         if global != 0 {
             traffic.count_global(sectors(&only(global)));
+            self.here.trace.scatter(kind, &only(global));
         }
         if shared != 0 {
             let size = access.bytes * access.count;

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use crate::decode::code::{Access, Atomic, Rule};
+use crate::l2::Kind;
 use crate::memory::{Cell, Lanes};
 
 use super::access::Act;
@@ -10,6 +11,7 @@ use super::lanes::{self, lanes_of};
 
 impl Act for Atomic {
     const NAME: &'static str = "atomic operation";
+    const KIND: Kind = Kind::Atomic;
 
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
         match access.bytes {

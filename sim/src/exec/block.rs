@@ -65,6 +65,7 @@ impl Block {
             for at in self.order() {
                 core.steps = self.turn().min(end - core.time);
                 step::run(core, &mut self.warps[at]);
+                core.here.trace.turn(core.here.order, self.warps[at].number);
             }
             let released = self.release(core);
             if self.warps.iter().all(Warp::is_done) {

@@ -2,6 +2,7 @@
 
 use crate::counters::Executed;
 use crate::decode::code::Kernel;
+use crate::l2::Trace;
 use crate::memory::{Cells, Memory};
 
 use super::findings::Findings;
@@ -39,6 +40,8 @@ pub(super) struct Here {
     pub shared: Cells,
     /// The lanes of each warp that have arrived at each barrier without waiting.
     pub arrived: Box<[[u32; 32]; 16]>,
+    /// What it has asked of the L2 cache.
+    pub trace: Trace,
     /// What it has printed.
     pub stdout: Vec<u8>,
 }
@@ -51,6 +54,7 @@ impl Here {
             order: 0,
             shared,
             arrived: Box::new([[0; 32]; 16]),
+            trace: Trace::default(),
             stdout: Vec::new(),
         }
     }

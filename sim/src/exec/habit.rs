@@ -2,6 +2,7 @@
 
 use crate::counters::{Traffic, conflicts, sectors};
 use crate::decode::code::{Address, Base, Space};
+use crate::l2::{Kind, Run, Trace};
 use crate::memory::{Allocation, Cells, Lanes, Shape};
 
 use super::lanes;
@@ -128,7 +129,7 @@ impl<'a> Habit<'a> {
     /// Counts a request, of the shape that came last, to the place that came last. What goes
     /// through the constant cache touches no sectors.
     #[inline(always)]
-    pub fn count(&mut self, space: Space, low: u64) {
+    pub fn count(&mut self, space: Space, low: u64, kind: Kind, trace: &mut Trace) {
         match self.place {
             Place::Shared => {
                 let known = &mut self.passes[low as usize % 4];
@@ -143,7 +144,14 @@ impl<'a> Habit<'a> {
                 if *known == 0 {
                     *known = sectors(&self.shape.addresses(low)) as u8;
                 }
-                self.traffic.count_global(u64::from(*known));
+                let sectors = u64::from(*known);
+                self.traffic.count_global(sectors);
+                let (first, last) = (low >> 5, (low + u64::from(self.shape.reach()) - 1) >> 5);
+                if last - first + 1 == sectors {
+                    trace.note(Run::new(kind, first, sectors));
+                } else {
+                    trace.scatter(kind, &self.shape.addresses(low));
+                }
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::counters::{Executed, Traffic};
 use crate::decode::code::Kernel;
+use crate::l2::{Batch, Moved, Waves};
 use crate::memory::{Cells, Memory};
 
 use super::block::{Block, FIRST_LOCAL, Progress};
@@ -43,6 +44,7 @@ pub(super) struct Run<'a> {
     pub options: &'a Options,
     pub params: Cells,
     pub multiprocessors: u32,
+    pub waves: Waves,
 }
 
 /// What the blocks of a launch did.
@@ -51,6 +53,8 @@ pub(super) struct Outcome {
     pub executed: Vec<Executed>,
     pub traffic: Vec<Traffic>,
     pub findings: Findings,
+    /// Between the L2 cache and the GPU's memory.
+    pub moved: Moved,
     /// What each block printed that did.
     pub stdout: Vec<(u64, Vec<u8>)>,
     /// Whether it was ended because of too many instructions.
@@ -101,6 +105,7 @@ impl Run<'_> {
             (2.., Some(workers)) => self.work_together(&shared, threads, workers),
             _ => self.work(&shared, 1),
         };
+        outcome.moved = self.waves.finish();
         outcome.stdout.sort_by_key(|(order, _)| *order);
         outcome.timed_out = shared.spent.load(Ordering::Relaxed) > self.most();
         outcome
@@ -129,15 +134,25 @@ impl Run<'_> {
         let Some(mut core) = self.core() else {
             return Outcome { lacking: true, ..Outcome::default() };
         };
-        let (mut waiting, mut spare) = (VecDeque::new(), Vec::new());
+        let (mut waiting, mut spare, mut batch) = (VecDeque::new(), Vec::new(), Batch::default());
         let most = self.resident(threads);
         let mut lacking = false;
         while !shared.stop.load(Ordering::Relaxed) {
-            let taken = match waiting.len() < most {
+            let next = shared.next.load(Ordering::Relaxed);
+            let early = next < self.blocks() && !self.waves.may_begin(next);
+            let taken = match waiting.len() < most && !early {
                 true => self.take(shared, &mut spare, &mut lacking),
                 false => None,
             };
-            let Some(mut block) = taken.or_else(|| waiting.pop_front()) else { break };
+            let Some(mut block) = taken.or_else(|| waiting.pop_front()) else {
+                if !early {
+                    break;
+                }
+                // The next block is too far ahead of one that another host thread runs.
+                self.waves.hand_over(&mut batch);
+                std::thread::yield_now();
+                continue;
+            };
             let before = core.time;
             let left = self.most().saturating_sub(shared.spent.load(Ordering::Relaxed));
             let progress = block.run(&mut core, TURN.min(left.saturating_add(1)));
@@ -153,13 +168,16 @@ impl Run<'_> {
             if !block.here.stdout.is_empty() {
                 stdout.push((block.here.order, std::mem::take(&mut block.here.stdout)));
             }
+            self.waves.end(block.here.order, &mut block.here.trace, &mut batch);
             spare.push(block);
         }
+        self.waves.hand_over(&mut batch);
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
         let Core { executed, habits, findings, .. } = core;
         let traffic = habits.into_iter().map(|habit| habit.traffic).collect();
-        Outcome { executed, traffic, findings, stdout, timed_out: false, lacking }
+        let (moved, timed_out) = (Moved::default(), false);
+        Outcome { executed, traffic, findings, moved, stdout, timed_out, lacking }
     }
 
     /// The next block, at its beginning.
@@ -176,6 +194,7 @@ impl Run<'_> {
             return None;
         };
         block.begin(self.kernel, &at, order, self.options.seed);
+        self.waves.begin(&mut block.here.trace);
         Some(block)
     }
 

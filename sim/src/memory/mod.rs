@@ -235,6 +235,11 @@ impl Memory {
         Ok(Some((&found.cells, (at - found.start) as usize)))
     }
 
+    /// Where the live allocations lie, from the lowest on.
+    pub fn live(&self) -> impl Iterator<Item = Range<u64>> {
+        self.live.values().map(|allocation| allocation.start..allocation.end())
+    }
+
     /// The allocation that an address lies in.
     pub fn find(&self, address: u64) -> Option<&Allocation> {
         let (_, below) = self.live.range(..=address).next_back()?;

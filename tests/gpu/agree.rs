@@ -22,9 +22,8 @@ fn difference(got: &Tensor, want: &Tensor, tolerance: f64) -> Option<String> {
     let (got, want) = (numbers(got), numbers(want));
     let finite = want.iter().filter(|x| x.is_finite());
     let scale = finite.fold(1.0f64, |most, x| most.max(x.abs()));
-    let agree = |a: f64, b: f64| {
-        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * scale
-    };
+    let agree =
+        |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * scale;
     let at = (0..want.len()).find(|&i| !agree(got[i], want[i]))?;
     Some(format!("element {at} is {} instead of {}", got[at], want[at]))
 }

@@ -27,9 +27,11 @@ mod turn;
 mod walk;
 
 use crate::device::{
-    AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+    AdamwRule, Attended, Backend, Binary, Compare, Device, Reduce, Scan, SgdRule, Unary, Update,
+    View,
 };
 use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
+use crate::memory::filled;
 use crate::storage::Storage;
 use walk::Operand;
 
@@ -37,6 +39,15 @@ use walk::Operand;
 pub struct Cpu;
 
 impl Backend for Cpu {
+    fn fill(&self, _: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        with_element!(dtype, T => Storage::new(filled(T::from_scalar(value), numel)))
+    }
+
+    fn arange(&self, _: Device, dtype: DType, numel: usize) -> Storage {
+        let numbers = (0..numel as i64).map(Scalar::Int);
+        with_element!(dtype, T => Storage::new(numbers.map(T::from_scalar).collect()))
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
         elementwise::unary(f, x)
     }

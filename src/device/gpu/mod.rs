@@ -7,12 +7,16 @@
 //! [`Driver`]: crate::device::driver::Driver
 
 mod elementwise;
+mod fill;
+mod in_place;
 mod launch;
 mod modules;
+mod movement;
 mod walk;
 
 use crate::device::{
-    AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+    AdamwRule, Attended, Backend, Binary, Compare, Device, Reduce, Scan, SgdRule, Unary, Update,
+    View,
 };
 use crate::dtype::{DType, Scalar};
 use crate::error::misuse;
@@ -29,20 +33,28 @@ fn no_kernel(op: &'static str, x: View) -> ! {
 }
 
 impl Backend for Gpu {
+    fn fill(&self, device: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        fill::fill(device, dtype, numel, value)
+    }
+
+    fn arange(&self, device: Device, dtype: DType, numel: usize) -> Storage {
+        fill::arange(device, dtype, numel)
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
-        no_kernel(f.name(), x)
+        elementwise::unary(f, x)
     }
 
     fn binary(&self, f: Binary, a: View, b: View) -> Storage {
         elementwise::binary(f, a, b)
     }
 
-    fn compare(&self, f: Compare, a: View, _: View) -> Storage {
-        no_kernel(f.name(), a)
+    fn compare(&self, f: Compare, a: View, b: View) -> Storage {
+        elementwise::compare(f, a, b)
     }
 
-    fn select(&self, _: View, a: View, _: View) -> Storage {
-        no_kernel("where", a)
+    fn select(&self, condition: View, a: View, b: View) -> Storage {
+        movement::select(condition, a, b)
     }
 
     fn reduce(&self, _: Reduce, x: View, _: &[bool], _: DType) -> Storage {
@@ -110,12 +122,12 @@ impl Backend for Gpu {
         no_kernel("index_add", x)
     }
 
-    fn copy(&self, x: View, _: DType) -> Storage {
-        no_kernel("copy", x)
+    fn copy(&self, x: View, to: DType) -> Storage {
+        movement::copy(x, to)
     }
 
-    fn flip(&self, x: View, _: &[bool]) -> Storage {
-        no_kernel("flip", x)
+    fn flip(&self, x: View, over: &[bool]) -> Storage {
+        movement::flip(x, over)
     }
 
     fn gather(&self, x: View, _: usize, _: View) -> Storage {
@@ -134,20 +146,20 @@ impl Backend for Gpu {
         no_kernel(op, x)
     }
 
-    fn add_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("add_", x)
+    fn add_in_place(&self, x: View, y: View, alpha: Scalar) {
+        in_place::add(x, y, alpha)
     }
 
-    fn mul_in_place(&self, x: View, _: View) {
-        no_kernel("mul_", x)
+    fn mul_in_place(&self, x: View, y: View) {
+        in_place::mul(x, y)
     }
 
-    fn copy_in_place(&self, op: &'static str, x: View, _: View) {
-        no_kernel(op, x)
+    fn copy_in_place(&self, op: &'static str, x: View, y: View) {
+        in_place::assign(op, x, y)
     }
 
-    fn masked_fill_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("masked_fill_", x)
+    fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar) {
+        in_place::masked_fill(x, mask, value)
     }
 
     fn adamw_step(&self, updates: &[Update<AdamwRule>]) {

@@ -13,7 +13,8 @@ macro_rules! compiled {
         &[$(($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")))),*]
     };
 }
-const FILES: &[(&str, &str)] = compiled!("binary");
+const FILES: &[(&str, &str)] =
+    compiled!("binary" "cast" "compare" "fill" "in_place" "move" "unary");
 
 /// In which file each kernel is: its number in `FILES`.
 static KERNELS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {

@@ -7,7 +7,7 @@ mod refused;
 
 use agree::{agree, gpu};
 use engine_room::rng::Generator;
-use engine_room::{Attention, DType, Tensor};
+use engine_room::{Attention, DType, Device, Tensor};
 use refused::refused;
 
 const FLOATS: [(DType, f64); 3] = [(DType::F32, 4e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)];
@@ -31,17 +31,23 @@ fn attend(x: &[Tensor], told: Told) -> Tensor {
     x[0].scaled_dot_product_attention(&x[1], &x[2], options)
 }
 
-/// Compares the result and the gradients of q, k and v. The last input is the result's gradient.
+/// The gradients of q, k and v on a device. The last input is the result's gradient.
+fn gradients(inputs: &[Tensor], told: Told, device: Device) -> [Tensor; 3] {
+    let inputs = (0..).zip(inputs).map(|(i, x)| x.to(device).detach().requires_grad_(i < 3));
+    let inputs: Vec<Tensor> = inputs.collect();
+    attend(&inputs, told).backward_with(&inputs[inputs.len() - 1].detach());
+    [0, 1, 2].map(|i| inputs[i].grad().expect("it was asked for"))
+}
+
+/// Compares the result and the gradients of q, k and v.
+#[track_caller]
 fn agrees(inputs: &[Tensor], tolerance: f64, told: Told) {
     let what = format!("attention {told:?}");
     agree(&what, &inputs[..inputs.len() - 1], tolerance, |x| attend(x, told));
+    let [here, there] = [Device::Cpu, gpu()].map(|device| gradients(inputs, told, device));
     for i in 0..3 {
         agree(&format!("gradient {i} of {what}"), inputs, 2.0 * tolerance, |x| {
-            let x: Vec<Tensor> =
-                (0..).zip(x).map(|(i, x)| x.detach().requires_grad_(i < 3)).collect();
-            let dy = x[x.len() - 1].detach();
-            attend(&x, told).backward_with(&dy);
-            x[i].grad().expect("it was asked for")
+            if x[0].device() == gpu() { there[i].clone() } else { here[i].clone() }
         });
     }
 }
@@ -157,5 +163,21 @@ fn what_is_not_a_number_spreads_as_on_the_cpu() {
         let inputs = &inputs[..4];
         let told = Told { masked: true, ..Told::default() };
         agree(&format!("attention with {value}"), inputs, 4e-6, |x| attend(x, told));
+    }
+}
+
+#[test]
+fn zz_counters() {
+    let mut generator = Generator::new(817);
+    for causal in [false, true] {
+        let inputs = operands(&[2], [128, 128, 64, 64], DType::F32, &mut generator);
+        let inputs: Vec<Tensor> = inputs.iter().map(|x| x.to(Device::Sim(61))).collect();
+        engine_room::sim::reset(61);
+        let told = Told { causal, ..Told::default() };
+        attend(&inputs[..3], told);
+        println!("fwd {causal} {:?}", engine_room::sim::launches(61));
+        engine_room::sim::reset(61);
+        gradients(&inputs, told, Device::Sim(61));
+        println!("all {causal} {:?}", engine_room::sim::launches(61));
     }
 }

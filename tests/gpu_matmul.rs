@@ -146,3 +146,21 @@ fn each_kernel_moves_less_than_the_one_before() {
     assert_eq!([naive, shared, register].map(|of| of.counters.flops), [2 * 128 * 128 * 128; 3]);
     println!("{naive:?}\n{shared:?}\n{register:?}");
 }
+
+#[test]
+fn zz_modelled() {
+    let mut generator = Generator::new(809);
+    for (size, k) in [(64, 256), (128, 256), (256, 256), (512, 64), (512, 256), (1024, 16), (1024, 64)] {
+        let a = normal(&[size, k], DType::F32, &mut generator).to(Device::Sim(61));
+        let b = normal(&[k, size], DType::F32, &mut generator).to(Device::Sim(61));
+        for gpu in sim::Gpu::ALL {
+            sim::select_gpu(61, gpu);
+            let t = MatmulKernel::ALL.map(|kernel| {
+                sim::reset(61);
+                matmul_with(kernel, &a, &b);
+                sim::launches(61).modelled_ns
+            });
+            println!("zz {size} {k} {gpu} {t:?} {:.3} {:.3}", t[1] as f64 / t[0] as f64, t[2] as f64 / t[0] as f64);
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod agree;
 
 use agree::agree;
 use engine_room::rng::Generator;
-use engine_room::{DType, Tensor};
+use engine_room::{DType, Device, Tensor, sim};
 
 /// The types that are computed with, and how exact a result of normal numbers is.
 const FLOATS: [(DType, f64); 3] = [(DType::F32, 3e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)];
@@ -236,4 +236,56 @@ fn normalised_rows() {
         let [weight, bias] = [1, 2].map(|i| x[i].transpose(0, 1));
         x[0].narrow(0, 1, 4).unfold(1, 4, 2).layer_norm(&[3, 4], Some(&weight), Some(&bias), 1e-5)
     });
+}
+
+/// What a call counts on a device of its own: launches, sectors for each request that reads and
+/// that writes, bytes that are read for each element of x, and instructions for each of them.
+fn counted(device: usize, x: &Tensor, call: impl Fn(&Tensor) -> Tensor) -> (u64, [f64; 4]) {
+    let x = x.to(Device::Sim(device));
+    sim::reset(device);
+    let _y = call(&x);
+    let (launches, numel) = (sim::launches(device), x.numel() as f64);
+    let of = launches.counters;
+    let per = |sectors: u64, requests: u64| sectors as f64 / requests.max(1) as f64;
+    let figures = [
+        per(of.global_load_sectors, of.global_load_requests),
+        per(of.global_store_sectors, of.global_store_requests),
+        32.0 * of.global_load_sectors as f64 / numel,
+        of.lane_instructions as f64 / numel,
+    ];
+    (launches.count, figures)
+}
+
+/// A warp that reads 32 neighbours of type f32 touches four sectors, and each element is read as
+/// often as the kernels say.
+#[test]
+fn neighbours_read_neighbours() {
+    let mut generator = Generator::new(820);
+    let square = normal(&[512, 512], DType::F32, &mut generator);
+    let long = normal(&[4, 65_536], DType::F32, &mut generator);
+    let thin = normal(&[65_536, 4], DType::F32, &mut generator);
+    let rows: [(&str, &Tensor, fn(&Tensor) -> Tensor, u64, f64); 16] = [
+        ("sum of rows", &square, |x| x.sum_dims(&[1], false), 1, 4.0),
+        ("sum of columns", &square, |x| x.sum_dims(&[0], false), 2, 4.1),
+        ("sum of all", &square, |x| x.sum(), 2, 4.1),
+        ("sum of long rows", &long, |x| x.sum_dims(&[1], false), 2, 4.1),
+        ("sum of four columns", &thin, |x| x.sum_dims(&[0], false), 2, 4.1),
+        ("sum of rows, turned", &square, |x| x.transpose(0, 1).sum_dims(&[1], false), 2, 4.1),
+        ("max of rows", &square, |x| x.max_dims(&[1], false), 1, 4.0),
+        ("norm of all", &square, |x| x.norm(2.0), 2, 4.1),
+        ("var of rows", &square, |x| x.var_dims(&[1], false, 1), 2, 8.1),
+        ("logsumexp of rows", &square, |x| x.logsumexp(&[1], false), 1, 4.0),
+        ("argmax of rows", &square, |x| x.argmax(1), 1, 4.0),
+        ("cumsum of rows", &square, |x| x.cumsum(1), 1, 4.0),
+        ("softmax of rows", &square, |x| x.softmax(1), 1, 8.0),
+        ("softmax of long rows", &long, |x| x.softmax(1), 1, 8.0),
+        ("layer_norm", &square, |x| x.layer_norm(&[512], None, None, 1e-5), 1, 12.0),
+        ("layer_norm of long rows", &long, |x| x.layer_norm(&[65_536], None, None, 1e-5), 1, 12.0),
+    ];
+    for (device, (name, x, call, launches, bytes)) in (61..).zip(rows) {
+        let (count, figures) = counted(device, x, call);
+        let [loads, stores, read, instructions] = figures;
+        println!("{name:25}{count:3}{loads:7.2}{stores:7.2}{read:7.2}{instructions:7.1}");
+        assert!(count == launches && read <= bytes && loads <= 4.0, "{name}: {count} {figures:?}");
+    }
 }

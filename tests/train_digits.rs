@@ -124,7 +124,7 @@ fn what_cannot_be_is_refused_in_words() {
     for (arguments, words) in [
         ("--epochs 0", "1.."),
         ("--model transformer", "mlp, attention"),
-        ("--device cuda", "CPU only"),
+        ("--device cuda", "simulated GPU only"),
         ("--epochs 1 --metrics no-such-folder/m.jsonl", "m.jsonl cannot be written"),
     ] {
         let done = attempt(arguments, "1");

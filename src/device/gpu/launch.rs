@@ -16,6 +16,11 @@ pub(super) fn blocks_for(count: u32) -> u32 {
     count.div_ceil(BLOCK)
 }
 
+/// The grid and the blocks with one thread for each of `count` elements.
+pub(super) fn each(count: u32) -> ([u32; 3], [u32; 3]) {
+    ([blocks_for(count), 1, 1], [BLOCK, 1, 1])
+}
+
 /// A number of elements as kernels count them, in 32 bits.
 ///
 /// # Panics
@@ -129,4 +134,9 @@ pub(super) fn kernel_for(op: &'static str, name: &str, x: View) -> String {
         misuse(op, &[&what], message)
     }
     kernel
+}
+
+/// The name of the kernel that moves elements as large as x's.
+pub(super) fn kernel_of_size(name: &str, x: View) -> String {
+    format!("{name}_b{}", x.dtype().size())
 }

@@ -7,20 +7,29 @@
 //! [`Driver`]: crate::device::driver::Driver
 
 mod elementwise;
+mod index;
 mod launch;
+mod matmul;
 mod modules;
 mod norm;
+mod optimizer;
+mod place;
+mod random;
 mod reduce;
 mod rows;
 mod scan;
 mod softmax;
 mod walk;
 
+pub use matmul::{MatmulKernel, matmul_by};
+
 use crate::device::{
-    AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+    AdamwRule, Attended, Backend, Binary, Compare, Device, Draw, Reduce, Scan, SgdRule, Unary,
+    Update, View,
 };
 use crate::dtype::{DType, Scalar};
 use crate::error::misuse;
+use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
 /// A device that runs kernels.
@@ -62,8 +71,8 @@ impl Backend for Gpu {
         scan::scan(f, x)
     }
 
-    fn matmul(&self, a: View, _: View) -> Storage {
-        no_kernel("matmul", a)
+    fn matmul(&self, a: View, b: View) -> Storage {
+        matmul::matmul(a, b)
     }
 
     fn softmax(&self, x: View, log: bool) -> Storage {
@@ -107,12 +116,12 @@ impl Backend for Gpu {
         no_kernel("scaled_dot_product_attention", x.q)
     }
 
-    fn index_select(&self, x: View, _: View) -> Storage {
-        no_kernel("index_select", x)
+    fn index_select(&self, x: View, index: View) -> Storage {
+        index::index_select(x, index)
     }
 
-    fn index_add(&self, x: View, _: View, _: View) -> Storage {
-        no_kernel("index_add", x)
+    fn index_add(&self, x: View, index: View, src: View) -> Storage {
+        index::index_add(x, index, src)
     }
 
     fn copy(&self, x: View, _: DType) -> Storage {
@@ -123,20 +132,20 @@ impl Backend for Gpu {
         no_kernel("flip", x)
     }
 
-    fn gather(&self, x: View, _: usize, _: View) -> Storage {
-        no_kernel("gather", x)
+    fn gather(&self, x: View, dim: usize, index: View) -> Storage {
+        index::gather("gather", x, dim, index)
     }
 
-    fn scatter_add(&self, x: View, _: usize, _: View, _: View) -> Storage {
-        no_kernel("scatter_add", x)
+    fn scatter_add(&self, x: View, dim: usize, index: View, src: View) -> Storage {
+        index::scatter_add("scatter_add", x, dim, index, src)
     }
 
-    fn take(&self, x: View, _: View) -> Storage {
-        no_kernel("take", x)
+    fn take(&self, x: View, index: View) -> Storage {
+        place::take(x, index)
     }
 
-    fn put_in_place(&self, op: &'static str, x: View, _: View, _: View, _: bool) {
-        no_kernel(op, x)
+    fn put_in_place(&self, op: &'static str, x: View, index: View, src: View, accumulate: bool) {
+        place::put(op, x, index, src, accumulate)
     }
 
     fn add_in_place(&self, x: View, _: View, _: Scalar) {
@@ -156,10 +165,14 @@ impl Backend for Gpu {
     }
 
     fn adamw_step(&self, updates: &[Update<AdamwRule>]) {
-        no_kernel("adamw_step", updates[0].param)
+        optimizer::adamw(updates)
     }
 
     fn sgd_step(&self, updates: &[Update<SgdRule>]) {
-        no_kernel("sgd_step", updates[0].param)
+        optimizer::sgd(updates)
+    }
+
+    fn draw(&self, device: Device, what: Draw, numel: usize, from: GeneratorState) -> Storage {
+        random::draw(device, what, numel, from)
     }
 }

@@ -13,9 +13,7 @@ macro_rules! compiled {
         &[$(($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")))),*]
     };
 }
-const FILES: &[(&str, &str)] = compiled!(
-    "arg_reduce" "binary" "layer_norm" "reduce" "scan" "softmax" "sort"
-);
+const FILES: &[(&str, &str)] = compiled!("arg_reduce" "binary" "index" "layer_norm" "matmul" "optimizer" "place" "random" "reduce" "scan" "softmax" "sort");
 
 /// In which file each kernel is: its number in `FILES`.
 static KERNELS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {

@@ -28,3 +28,10 @@ template <typename T> using Constant = typename ConstantOf<T>::type;
 // A NaN is the larger of two numbers, and the smaller: so it does not get lost.
 template <typename T> __device__ T larger(T a, T b) { return a > b || a != a ? a : b; }
 template <typename T> __device__ T smaller(T a, T b) { return a < b || a != a ? a : b; }
+
+// What is only moved needs no type but a size: four kernels do for eight types.
+typedef unsigned char b1;
+typedef unsigned short b2;
+typedef unsigned b4;
+typedef unsigned long long b8;
+#define SIZES(KERNEL) KERNEL(b1) KERNEL(b2) KERNEL(b4) KERNEL(b8)

@@ -31,11 +31,6 @@ ALL(ADD, add_, x + y * alpha)
     }
 ALL(MUL, mul_, x * y)
 
-typedef unsigned char b1;
-typedef unsigned short b2;
-typedef unsigned b4;
-typedef unsigned long long b8;
-
 // x = y
 #define COPY(T)                                                                             \
     extern "C" __global__ void copy__##T(T* x, const T* y, WALK(2)) {                  \
@@ -45,7 +40,7 @@ typedef unsigned long long b8;
         walk.find(i, at);                                                                   \
         x[at[0]] = y[at[1]];                                                                \
     }
-COPY(b1) COPY(b2) COPY(b4) COPY(b8)
+SIZES(COPY)
 
 // x = the number with these bits, where the mask holds
 #define MASKED_FILL(T)                                                                      \
@@ -56,4 +51,4 @@ COPY(b1) COPY(b2) COPY(b4) COPY(b8)
         walk.find(i, at);                                                                   \
         if (mask[at[1]]) x[at[0]] = static_cast<T>(bits);                                   \
     }
-MASKED_FILL(b1) MASKED_FILL(b2) MASKED_FILL(b4) MASKED_FILL(b8)
+SIZES(MASKED_FILL)

@@ -5,14 +5,8 @@
 // Mapping: one thread an element of y, 256 threads a block; the writes of neighbours lie side by
 // side, and their reads do if x is packed.
 // Moves: each element of x and y once; where: of the condition, of y, and of a or b.
-// Why this version: what is only moved needs no type but a size, so four kernels do for eight types.
+// Why this version: as binary.cu.
 #include "elementwise.cuh"
-
-typedef unsigned char b1;
-typedef unsigned short b2;
-typedef unsigned b4;
-typedef unsigned long long b8;
-#define SIZES(KERNEL) KERNEL(b1) KERNEL(b2) KERNEL(b4) KERNEL(b8)
 
 template <typename T> __device__ void copy(const T* x, T* y, const Walk<1>& walk) {
     const unsigned i = thread_number();

@@ -114,6 +114,10 @@ pub struct Attended<'a> {
 ///
 /// The caller has checked shapes and dtypes; operands of one call lie on one device.
 pub trait Backend: Sync {
+    /// `numel` elements of type `dtype` on `device`, each standing for `value`.
+    fn fill(&self, device: Device, dtype: DType, numel: usize, value: Scalar) -> Storage;
+    /// The elements of type `dtype` on `device` that stand for 0, 1, … `numel` − 1.
+    fn arange(&self, device: Device, dtype: DType, numel: usize) -> Storage;
     /// y = f(x), elementwise.
     fn unary(&self, f: Unary, x: View) -> Storage;
     /// y = f(a, b), elementwise; both views have one shape.

@@ -13,8 +13,8 @@ impl Tensor {
     /// If x has fewer than two dimensions.
     #[track_caller]
     pub fn tril(&self, diagonal: isize) -> Tensor {
-        let outside = self.triangle("tril", |row, column| column - row > diagonal);
-        self.masked_fill(&outside, 0)
+        let (columns, on_diagonal) = self.columns("tril", diagonal);
+        self.masked_fill(&columns.gt(&on_diagonal), 0)
     }
 
     /// As [`tril`](Tensor::tril), with 0 below the diagonal.
@@ -23,19 +23,18 @@ impl Tensor {
     /// If x has fewer than two dimensions.
     #[track_caller]
     pub fn triu(&self, diagonal: isize) -> Tensor {
-        let outside = self.triangle("triu", |row, column| column - row < diagonal);
-        self.masked_fill(&outside, 0)
+        let (columns, on_diagonal) = self.columns("triu", diagonal);
+        self.masked_fill(&columns.lt(&on_diagonal), 0)
     }
 
-    /// A mask of the last two dimensions.
+    /// The numbers of the columns, and in which column each row meets the diagonal: `(C), (R, 1)`.
     #[track_caller]
-    fn triangle(&self, op: &'static str, holds: impl Fn(isize, isize) -> bool) -> Tensor {
+    fn columns(&self, op: &'static str, diagonal: isize) -> (Tensor, Tensor) {
         let &[.., rows, columns] = self.shape() else {
             refuse(op, &[self], "needs a matrix, or a batch of them".to_string())
         };
-        let places = (0..rows * columns).map(|i| ((i / columns) as isize, (i % columns) as isize));
-        let mask = places.map(|(row, column)| holds(row, column)).collect();
-        Tensor::from_vec::<bool>(mask, &[rows, columns]).to(self.device())
+        let numbers = |count| Tensor::arange_on(count, DType::I64, self.device());
+        (numbers(columns), numbers(rows).add_scalar(diagonal as i64).unsqueeze(-1))
     }
 
     /// A row of 0 with one 1, at the place that each label (`i64`) says: `(B) → (B, classes)`.
@@ -207,7 +206,7 @@ impl Tensor {
     #[track_caller]
     fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {
         check_index(op, self, dim, index);
-        let every = Tensor::from_vec((0..self.numel() as i64).collect(), self.shape());
-        every.to(self.device()).gather(dim as isize, index)
+        let every = Tensor::arange_on(self.numel(), DType::I64, self.device());
+        every.view(self.shape()).gather(dim as isize, index)
     }
 }

@@ -32,6 +32,7 @@ use crate::device::{
     Update, View,
 };
 use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
+use crate::memory::filled;
 use crate::rng::GeneratorState;
 use crate::storage::Storage;
 use walk::Operand;
@@ -40,6 +41,15 @@ use walk::Operand;
 pub struct Cpu;
 
 impl Backend for Cpu {
+    fn fill(&self, _: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        with_element!(dtype, T => Storage::new(filled(T::from_scalar(value), numel)))
+    }
+
+    fn arange(&self, _: Device, dtype: DType, numel: usize) -> Storage {
+        let numbers = (0..numel as i64).map(Scalar::Int);
+        with_element!(dtype, T => Storage::new(numbers.map(T::from_scalar).collect()))
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
         elementwise::unary(f, x)
     }

@@ -3,7 +3,7 @@
 use crate::device::driver::{DevicePtr, Launch, Params};
 use crate::device::gpu::modules;
 use crate::device::{Allocation, Device, View};
-use crate::dtype::DType;
+use crate::dtype::{DType, Element, Scalar, with_element};
 use crate::error::{Error, misuse, raise};
 use crate::storage::{Reading, Storage, Writing};
 
@@ -139,4 +139,25 @@ pub(super) fn kernel_for(op: &'static str, name: &str, x: View) -> String {
 /// The name of the kernel that moves elements as large as x's.
 pub(super) fn kernel_of_size(name: &str, x: View) -> String {
     format!("{name}_b{}", x.dtype().size())
+}
+
+/// Adds a number that stands beside elements of type `dtype`: `Constant` of
+/// `kernels/elementwise.cuh`.
+pub(super) fn number(params: Params, value: Scalar, dtype: DType) -> Params {
+    match dtype {
+        DType::I64 => params.i64(value.to_i64()),
+        DType::I32 => params.i64(value.to_i32().into()),
+        DType::U8 => params.i64(value.to_u8().into()),
+        DType::Bool => params.i64(value.to_bool().into()),
+        _ => params.f32(value.to_f32()),
+    }
+}
+
+/// The bits of the element that stands for a number, the lowest ones.
+pub(super) fn bits(value: Scalar, dtype: DType) -> i64 {
+    let mut bytes = [0; 8];
+    with_element!(dtype, T => {
+        bytes[..dtype.size()].copy_from_slice(T::bytes(&[T::from_scalar(value)]));
+    });
+    i64::from_le_bytes(bytes)
 }

@@ -8,10 +8,13 @@
 
 mod attention;
 mod elementwise;
+mod fill;
+mod in_place;
 mod index;
 mod launch;
 mod matmul;
 mod modules;
+mod movement;
 mod norm;
 mod optimizer;
 mod place;
@@ -29,35 +32,35 @@ use crate::device::{
     Update, View,
 };
 use crate::dtype::{DType, Scalar};
-use crate::error::misuse;
 use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
 /// A device that runs kernels.
 pub struct Gpu;
 
-fn no_kernel(op: &'static str, x: View) -> ! {
-    let what = format!("{} {:?} on {}", x.dtype(), x.layout.shape(), x.storage.device());
-    let message = "this device holds and moves tensors, but has no kernels yet; compute on the \
-                   cpu: x.to(Device::Cpu)";
-    misuse(op, &[&what], message.to_string())
-}
-
 impl Backend for Gpu {
+    fn fill(&self, device: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        fill::fill(device, dtype, numel, value)
+    }
+
+    fn arange(&self, device: Device, dtype: DType, numel: usize) -> Storage {
+        fill::arange(device, dtype, numel)
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
-        no_kernel(f.name(), x)
+        elementwise::unary(f, x)
     }
 
     fn binary(&self, f: Binary, a: View, b: View) -> Storage {
         elementwise::binary(f, a, b)
     }
 
-    fn compare(&self, f: Compare, a: View, _: View) -> Storage {
-        no_kernel(f.name(), a)
+    fn compare(&self, f: Compare, a: View, b: View) -> Storage {
+        elementwise::compare(f, a, b)
     }
 
-    fn select(&self, _: View, a: View, _: View) -> Storage {
-        no_kernel("where", a)
+    fn select(&self, condition: View, a: View, b: View) -> Storage {
+        movement::select(condition, a, b)
     }
 
     fn reduce(&self, f: Reduce, x: View, over: &[bool], to: DType) -> Storage {
@@ -125,12 +128,12 @@ impl Backend for Gpu {
         index::index_add(x, index, src)
     }
 
-    fn copy(&self, x: View, _: DType) -> Storage {
-        no_kernel("copy", x)
+    fn copy(&self, x: View, to: DType) -> Storage {
+        movement::copy(x, to)
     }
 
-    fn flip(&self, x: View, _: &[bool]) -> Storage {
-        no_kernel("flip", x)
+    fn flip(&self, x: View, over: &[bool]) -> Storage {
+        movement::flip(x, over)
     }
 
     fn gather(&self, x: View, dim: usize, index: View) -> Storage {
@@ -149,20 +152,20 @@ impl Backend for Gpu {
         place::put(op, x, index, src, accumulate)
     }
 
-    fn add_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("add_", x)
+    fn add_in_place(&self, x: View, y: View, alpha: Scalar) {
+        in_place::add(x, y, alpha)
     }
 
-    fn mul_in_place(&self, x: View, _: View) {
-        no_kernel("mul_", x)
+    fn mul_in_place(&self, x: View, y: View) {
+        in_place::mul(x, y)
     }
 
-    fn copy_in_place(&self, op: &'static str, x: View, _: View) {
-        no_kernel(op, x)
+    fn copy_in_place(&self, op: &'static str, x: View, y: View) {
+        in_place::assign(op, x, y)
     }
 
-    fn masked_fill_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("masked_fill_", x)
+    fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar) {
+        in_place::masked_fill(x, mask, value)
     }
 
     fn adamw_step(&self, updates: &[Update<AdamwRule>]) {

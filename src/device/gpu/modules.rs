@@ -14,8 +14,8 @@ macro_rules! compiled {
     };
 }
 const FILES: &[(&str, &str)] = compiled!(
-    "arg_reduce" "attention" "binary" "index" "layer_norm" "matmul" "optimizer" "place" "random"
-    "reduce" "scan" "softmax" "sort"
+    "arg_reduce" "attention" "binary" "cast" "compare" "fill" "in_place" "index" "layer_norm"
+    "matmul" "move" "optimizer" "place" "random" "reduce" "scan" "softmax" "sort" "unary"
 );
 
 /// In which file each kernel is: its number in `FILES`.

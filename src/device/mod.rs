@@ -9,7 +9,8 @@ pub mod sim;
 mod updates;
 
 pub use allocation::Allocation;
-pub use kernels::{Binary, Compare, Reduce, Scan, Unary};
+pub use gpu::{MatmulKernel, matmul_by};
+pub use kernels::{Binary, Compare, Draw, Reduce, Scan, Unary};
 pub use updates::{AdamwRule, SgdRule, Update};
 
 use std::fmt;
@@ -19,6 +20,7 @@ use driver::Driver;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, misuse};
 use crate::layout::Layout;
+use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
 /// Where a tensor's bytes are and where its operations run.
@@ -196,4 +198,6 @@ pub trait Backend: Sync {
     fn adamw_step(&self, updates: &[Update<AdamwRule>]);
     /// One step of SGD of each parameter, in place.
     fn sgd_step(&self, updates: &[Update<SgdRule>]);
+    /// `numel` results of random numbers of a stream, from where it is: the same on every device.
+    fn draw(&self, device: Device, what: Draw, numel: usize, from: GeneratorState) -> Storage;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Tensor;
-use crate::device::Device;
+use crate::device::{Device, Draw};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::misuse;
 use crate::layout::Layout;
@@ -90,8 +90,29 @@ impl Tensor {
     /// Uniform random `f32` numbers in [0, 1).
     #[track_caller]
     pub fn rand(shape: &[usize], generator: &mut Generator) -> Tensor {
-        let numel = Layout::contiguous(shape).shape().numel();
-        Tensor::from_vec((0..numel).map(|_| generator.uniform()).collect(), shape)
+        Tensor::rand_on(shape, Device::Cpu, generator)
+    }
+
+    /// As [`rand`](Tensor::rand), made on any device: the same numbers, and the generator is left
+    /// where it would be.
+    #[track_caller]
+    pub fn rand_on(shape: &[usize], device: Device, generator: &mut Generator) -> Tensor {
+        Tensor::drawn(Draw::Uniform, shape, device, generator)
+    }
+
+    /// What is made of a random number each, on the device itself.
+    #[track_caller]
+    pub(crate) fn drawn(
+        what: Draw,
+        shape: &[usize],
+        device: Device,
+        generator: &mut Generator,
+    ) -> Tensor {
+        let layout = Layout::contiguous(shape);
+        let numel = layout.shape().numel();
+        let storage = device.backend().draw(device, what, numel, generator.state());
+        generator.skip(numel as u64);
+        Tensor::over(Arc::new(storage), layout)
     }
 
     /// Random integers (`i64`) from `low` to `high` − 1, each equally likely.

@@ -78,6 +78,11 @@ impl Fresh {
         Fresh { device, dtype, allocation: Allocation::new(device, (numel * dtype.size()) as u64) }
     }
 
+    /// Where the memory is.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
     /// The address of the first element.
     pub fn at(&self) -> DevicePtr {
         self.allocation.at()

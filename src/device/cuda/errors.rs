@@ -37,13 +37,13 @@ const CALL: &[Row] = &[
     (200, "INVALID_IMAGE", "the driver does not take this for PTX"),
     (201, "INVALID_CONTEXT", "the GPU's context has been destroyed, perhaps by another library in \
         this process"),
-    (NO_BINARY, "NO_BINARY_FOR_GPU", "the PTX is for a newer architecture than this GPU has; the \
-        engine's is for compute capability 7.5 and later"),
+    (NO_BINARY, "NO_BINARY_FOR_GPU", "the PTX is for a newer architecture than this GPU has; \
+        the engine's is for compute capability 7.5 and later"),
     (218, "INVALID_PTX", "the driver's compiler refuses the PTX"),
     (221, "JIT_COMPILER_NOT_FOUND", "the driver's PTX compiler is missing: \
         libnvidia-ptxjitcompiler.so.1 on Linux; install the driver whole"),
-    (UNSUPPORTED_PTX, "UNSUPPORTED_PTX_VERSION", "the PTX is of a newer version than this driver knows; the \
-        engine's is 8.1, which takes the driver of CUDA 12.1 (R530) or later"),
+    (UNSUPPORTED_PTX, "UNSUPPORTED_PTX_VERSION", "the PTX is of a newer version than this driver \
+        knows; the engine's is 8.1, which takes the driver of CUDA 12.1 (R530) or later"),
     (223, "JIT_COMPILATION_DISABLED", "compiling PTX is switched off; unset CUDA_DISABLE_PTX_JIT"),
     (500, "NOT_FOUND", "the module has no kernel of that name"),
     (NOT_READY, "NOT_READY", "the work before it is not done yet; synchronize first"),

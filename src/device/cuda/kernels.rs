@@ -55,7 +55,9 @@ impl CudaDevice {
         };
         if code != SUCCESS {
             let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
-            return Err(self.error(&op, code, String::from_utf8_lossy(&log[..end]).trim()));
+            let log = String::from_utf8_lossy(&log[..end]);
+            let lines: Vec<&str> = log.split_whitespace().collect();
+            return Err(self.error(&op, code, &lines.join(" ")));
         }
         let mut state = self.state();
         state.modules.push(Loaded { module, functions: HashMap::new() });

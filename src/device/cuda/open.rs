@@ -58,7 +58,7 @@ fn properties(api: &Api, ordinal: Ordinal, version: c_int) -> Result<Properties,
     verdict(api, unsafe { (api.device_memory)(&raw mut bytes, ordinal) })?;
     let attribute = |which| {
         let mut value = 0;
-        // SAFETY: the number may be written; an attribute that the driver does not know is an error.
+        // SAFETY: the number may be written; an unknown attribute is an error.
         verdict(api, unsafe { (api.device_attribute)(&raw mut value, which, ordinal) })?;
         Ok::<u32, String>(value as u32)
     };

@@ -92,14 +92,13 @@ fn make(state: &mut State) -> Code {
     worst
 }
 
-/// Puts a copy off if the host's memory is registered, else makes it now.
-fn copy(state: &mut State, copy: Copy) -> Code {
-    let (host, bytes) = match copy {
-        Copy::ToDevice { from, bytes, .. } => (from, bytes),
-        Copy::ToHost { to, bytes, .. } => (to, bytes),
-    };
+/// Puts a copy off until somebody waits, whatever memory it is of.
+fn put_off(state: &mut State, stream: usize, copy: Copy) -> Code {
+    if !known(stream, state) {
+        return INVALID_HANDLE;
+    }
     state.deferred.push(copy);
-    if state.is_registered(host, bytes) { SUCCESS } else { make(state) }
+    SUCCESS
 }
 
 fn known(stream: usize, state: &State) -> bool {
@@ -187,16 +186,12 @@ functions! {
         state.registered.remove(&start.addr()).map_or(NOT_REGISTERED, |_| SUCCESS)
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: usize) {
-        with(|state| match known(stream, state) {
-            true => copy(state, Copy::ToDevice { to, from: from.expose_provenance(), bytes }),
-            false => INVALID_HANDLE,
-        })
+        let from = from.expose_provenance();
+        with(|state| put_off(state, stream, Copy::ToDevice { to, from, bytes }))
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: usize) {
-        with(|state| match known(stream, state) {
-            true => copy(state, Copy::ToHost { to: to.expose_provenance(), from, bytes }),
-            false => INVALID_HANDLE,
-        })
+        let to = to.expose_provenance();
+        with(|state| put_off(state, stream, Copy::ToHost { to, from, bytes }))
     }
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
         with(|state| {

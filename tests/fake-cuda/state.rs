@@ -21,8 +21,8 @@ pub const NOT_READY: Code = 600;
 pub const ALREADY_REGISTERED: Code = 712;
 pub const NOT_REGISTERED: Code = 713;
 
-/// A copy between page-locked memory and the device that waits for somebody to wait for it: the
-/// worst that the real driver may do. Addresses, since it is the caller who owns the memory.
+/// A copy between the host's memory and the device that waits for somebody to wait for it: the worst
+/// that the real driver may do. Addresses, since it is the caller who owns the memory.
 pub enum Copy {
     ToDevice { to: u64, from: usize, bytes: usize },
     ToHost { to: usize, from: u64, bytes: usize },
@@ -99,11 +99,6 @@ pub fn name_of(code: Code) -> *const c_char {
 }
 
 impl State {
-    pub fn is_registered(&self, start: usize, bytes: usize) -> bool {
-        let below = self.registered.range(..=start).next_back();
-        below.is_some_and(|(first, size)| start + bytes <= first + size)
-    }
-
     /// The time of every event whose copies have been made.
     pub fn settle_events(&mut self) {
         let (made, now) = (self.made, self.ticks);

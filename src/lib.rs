@@ -32,3 +32,9 @@ pub use ops::{Attention, CrossEntropy, OPS, OpRow, Reduction, Sample, To, result
 pub use shape::{Dims, MAX_DIMS, Size};
 pub use storage::Storage;
 pub use tensor::Tensor;
+
+/// What a GPU lets you choose that a tensor's methods choose by themselves.
+pub mod gpu {
+    pub use crate::device::MatmulKernel;
+    pub use crate::ops::matmul_with;
+}

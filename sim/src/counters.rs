@@ -26,6 +26,8 @@ pub struct Counters {
     pub divergent_branches: u64,
     /// Floating-point operations of lanes: an addition is one, a fused multiply-add is two.
     pub flops: u64,
+    /// Bytes between the *modelled* L2 cache and the GPU's memory; see [`crate::l2`].
+    pub dram_bytes: u64,
 }
 
 impl AddAssign for Counters {
@@ -40,6 +42,7 @@ impl AddAssign for Counters {
         self.shared_bank_conflicts += other.shared_bank_conflicts;
         self.divergent_branches += other.divergent_branches;
         self.flops += other.flops;
+        self.dram_bytes += other.dram_bytes;
     }
 }
 
@@ -68,35 +71,34 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a request to global memory by the lanes in the mask. A number that a lane accesses
-    /// does not cross a sector: it is aligned to its size.
+    /// Counts a request to global memory that touches so many sectors.
     #[inline(always)]
-    pub fn count_global(&mut self, addresses: &[u64; 32], mask: u32, min: u64, max: u64) {
-        let _ = mask;
+    pub fn count_global(&mut self, sectors: u64) {
         self.global += 1;
-        let first = min >> 5;
-        if (max >> 5) - first < 64 {
-            let mut bits = 0u64;
-            for address in addresses {
-                bits |= 1 << ((address >> 5) - first);
-            }
-            self.sectors += u64::from(bits.count_ones());
-            return;
-        }
-        self.sectors += scattered(addresses);
+        self.sectors += sectors;
     }
 
-    /// Counts a request to shared memory of `bytes` bytes a lane, by the lanes in the mask.
-    /// 32 banks of 4 bytes serve one word each in a pass, to any number of lanes (CUDA C++
-    /// Programming Guide, "Shared Memory" of compute capability 5.x, which 7.x and later follow);
-    /// requests of 8 and 16 bytes a lane are served by half and quarter warps.
+    /// Counts a request to shared memory with so many conflicts.
     #[inline(always)]
-    pub fn count_shared(&mut self, addresses: &[u64; 32], mask: u32, bytes: u64, reach: u64) {
+    pub fn count_shared(&mut self, conflicts: u64) {
         self.shared += 1;
-        if reach > 32 * 4 {
-            self.conflicts += conflicts(addresses, mask, bytes);
-        }
+        self.conflicts += conflicts;
     }
+}
+
+/// How many sectors the lanes of a request touch. A number that a lane accesses does not cross a
+/// sector: it is aligned to its size.
+pub fn sectors(addresses: &[u64; 32]) -> u64 {
+    let first = addresses.iter().fold(u64::MAX, |low, address| low.min(address >> 5));
+    let mut bits = 0u64;
+    for address in addresses {
+        let beyond = (address >> 5) - first;
+        if beyond >= 64 {
+            return scattered(addresses);
+        }
+        bits |= 1 << beyond;
+    }
+    bits.count_ones().into()
 }
 
 /// How many different sectors lanes far apart touch.
@@ -107,9 +109,16 @@ fn scattered(addresses: &[u64; 32]) -> u64 {
     1 + sectors.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
 }
 
-/// Passes over the banks beyond the first.
-#[inline(never)]
-fn conflicts(addresses: &[u64; 32], mask: u32, bytes: u64) -> u64 {
+/// Passes over the banks beyond the first, of a request of `bytes` bytes a lane by the lanes in
+/// the mask. 32 banks of 4 bytes serve one word each in a pass, to any number of lanes (CUDA C++
+/// Programming Guide, "Shared Memory" of compute capability 5.x, which 7.x and later follow);
+/// requests of 8 and 16 bytes a lane are served by half and quarter warps.
+pub fn conflicts(addresses: &[u64; 32], mask: u32, bytes: u32) -> u64 {
+    let bounds = addresses.iter().fold((u64::MAX, 0), |(a, b), &at| (at.min(a), at.max(b)));
+    let (first, last) = (bounds.0 >> 2, (bounds.1 + u64::from(bytes) - 1) >> 2);
+    if last - first < 32 {
+        return 0;
+    }
     let words = bytes.div_ceil(4).max(1) as usize;
     let lanes = 32 / words.min(4);
     let mut extra = 0;

@@ -10,7 +10,8 @@ pub mod sim;
 mod updates;
 
 pub use allocation::Allocation;
-pub use kernels::{Binary, Compare, Reduce, Scan, Unary};
+pub use gpu::{MatmulKernel, matmul_by};
+pub use kernels::{Binary, Compare, Draw, Reduce, Scan, Unary};
 pub use updates::{AdamwRule, SgdRule, Update};
 
 use std::fmt;
@@ -21,6 +22,7 @@ use driver::Driver;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, misuse, raise};
 use crate::layout::Layout;
+use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
 /// Where a tensor's bytes are and where its operations run.
@@ -143,6 +145,10 @@ pub struct Attended<'a> {
 ///
 /// The caller has checked shapes and dtypes; operands of one call lie on one device.
 pub trait Backend: Sync {
+    /// `numel` elements of type `dtype` on `device`, each standing for `value`.
+    fn fill(&self, device: Device, dtype: DType, numel: usize, value: Scalar) -> Storage;
+    /// The elements of type `dtype` on `device` that stand for 0, 1, … `numel` − 1.
+    fn arange(&self, device: Device, dtype: DType, numel: usize) -> Storage;
     /// y = f(x), elementwise.
     fn unary(&self, f: Unary, x: View) -> Storage;
     /// y = f(a, b), elementwise; both views have one shape.
@@ -223,4 +229,6 @@ pub trait Backend: Sync {
     fn adamw_step(&self, updates: &[Update<AdamwRule>]);
     /// One step of SGD of each parameter, in place.
     fn sgd_step(&self, updates: &[Update<SgdRule>]);
+    /// `numel` results of random numbers of a stream, from where it is: the same on every device.
+    fn draw(&self, device: Device, what: Draw, numel: usize, from: GeneratorState) -> Storage;
 }

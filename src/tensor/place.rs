@@ -1,7 +1,5 @@
 //! Moving a tensor's bytes: to a device, back to the host, and into page-locked memory.
 
-use std::sync::Arc;
-
 use crate::Tensor;
 use crate::device::cuda::PageLock;
 use crate::device::driver::{DevicePtr, Event, HostMemory};
@@ -80,22 +78,20 @@ impl Tensor {
         Tensor::packed(storage, self.shape())
     }
 
-    /// From a device to the host. A view with gaps crosses as the stretch of memory that it lies
-    /// in: to pack it there would take a kernel.
+    /// From a device to the host. Only the elements that the tensor shows cross: the device packs a
+    /// view with gaps first. The packed copy is given back at once, so that such a fetch waits.
     fn fetched(&self, device: Device, wait: bool) -> Tensor {
-        let stretch = if self.numel() == 0 { 0..0 } else { self.layout().stretch() };
-        let contents = self.storage().read("to");
+        let packed = self.detach().contiguous_for("to");
+        let contents = packed.storage().read("to");
         let from = contents.allocation().expect("it lies on a device").at();
-        let from = from.offset((stretch.start * self.dtype().size()) as u64);
+        let from = from.offset((packed.storage_offset() * self.dtype().size()) as u64);
         let mut buffer = with_element!(self.dtype(), T => {
-            T::into_buffer(filled(T::default(), stretch.len()))
+            T::into_buffer(filled(T::default(), self.numel()))
         });
         let (event, lock) = copy_to_host(&mut buffer, device, from, wait);
-        let storage = Arc::new(Storage::of_buffer(buffer, lock));
+        let storage = Storage::of_buffer(buffer, lock);
         settle(&storage, device, event, wait, true);
-        let start = if stretch.is_empty() { self.storage_offset() } else { stretch.start };
-        let here = Tensor::over(storage, self.layout().moved_back(start));
-        if wait { here.contiguous_for("to") } else { here }
+        Tensor::packed(storage, self.shape())
     }
 }
 

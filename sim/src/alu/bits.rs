@@ -72,16 +72,19 @@ fn shift(name: &str, rest: &[&str]) -> Option<Form> {
 }
 
 /// The position of the highest bit that counts, `u32::MAX` where there is none.
+#[inline(always)]
 fn find(a: u64) -> u32 {
     63_u32.wrapping_sub(a.leading_zeros())
 }
 
 /// `bfind.shiftamt`: how far to shift left for that bit to be the highest of `width`.
+#[inline(always)]
 fn shift_amount(a: u64, width: u32) -> u32 {
     if a == 0 { u32::MAX } else { width - 1 - find(a) }
 }
 
 /// In a negative number the bits that count are the zeros.
+#[inline(always)]
 fn counting(a: i64) -> u64 {
     (if a < 0 { !a } else { a }) as u64
 }
@@ -139,11 +142,13 @@ fn funnel_right(a: u32, b: u32, n: u32) -> u32 {
 /// in this order, make the number *i*.
 #[inline(always)]
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
-    (0..8).fold(0, |word, i| {
+    let mut word = 0;
+    for i in 0..8 {
         let pick = |x: u32, bit: u32| if i >> bit & 1 != 0 { x } else { !x };
         let chosen = (table >> i & 1).wrapping_neg();
-        word | pick(a, 2) & pick(b, 1) & pick(c, 0) & chosen
-    })
+        word |= pick(a, 2) & pick(b, 1) & pick(c, 0) & chosen;
+    }
+    word
 }
 
 /// `fns`: the position of the n-th set bit from `base` on, upwards for n > 0 and downwards for
@@ -198,12 +203,14 @@ fn field(name: &str, rest: &[&str]) -> Option<Form> {
 }
 
 /// The ones of a field of `len` bits: all of 64 if there are more.
+#[inline(always)]
 fn ones(len: u32) -> u64 {
     u64::MAX.checked_shr(64 - len.min(64)).unwrap_or(0)
 }
 
 /// `bfe`: the field of `a` that begins at bit `at`; the sign of a signed one is its last bit that
 /// the word has. Position and length are bytes.
+#[inline(always)]
 fn extract(a: u64, width: u32, signed: bool, at: u32, len: u32) -> u64 {
     let [at, len] = [at & 0xff, len & 0xff];
     let sign = signed && len > 0 && a >> (at + len - 1).min(width - 1) & 1 != 0;
@@ -213,6 +220,7 @@ fn extract(a: u64, width: u32, signed: bool, at: u32, len: u32) -> u64 {
 }
 
 /// `bfi`: `b`, with the low bits of `a` in the field that begins at bit `at`.
+#[inline(always)]
 fn insert(a: u64, b: u64, width: u32, at: u32, len: u32) -> u64 {
     let [at, len] = [at & 0xff, len & 0xff];
     if at >= width {

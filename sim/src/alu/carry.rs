@@ -104,21 +104,25 @@ fn sum64(name: &str, modifiers: &[&str]) -> Option<Form> {
     })
 }
 
+#[inline(always)]
 fn add32(a: u32, b: u32, carry: bool) -> (u32, bool) {
     let sum = u64::from(a) + u64::from(b) + u64::from(carry);
     (sum as u32, sum >> 32 != 0)
 }
 
+#[inline(always)]
 fn sub32(a: u32, b: u32, borrow: bool) -> (u32, bool) {
     let difference = u64::from(a).wrapping_sub(u64::from(b)).wrapping_sub(u64::from(borrow));
     (difference as u32, difference >> 32 != 0)
 }
 
+#[inline(always)]
 fn add64(a: u64, b: u64, carry: bool) -> (u64, bool) {
     let sum = u128::from(a) + u128::from(b) + u128::from(carry);
     (sum as u64, sum >> 64 != 0)
 }
 
+#[inline(always)]
 fn sub64(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     let difference = u128::from(a).wrapping_sub(u128::from(b)).wrapping_sub(u128::from(borrow));
     (difference as u64, difference >> 64 != 0)

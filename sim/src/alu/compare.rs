@@ -191,7 +191,8 @@ impl<T: Ordered> Loop for Predicate<T> {
     #[inline(always)]
     fn go(registers: &mut [u64], slots: &Slots, mask: u32) {
         let word = holds::<T>(registers, slots);
-        let [p, q] = [word, !word].map(|word| combined(registers, slots, word));
+        let p = combined(registers, slots, word);
+        let q = combined(registers, slots, !word);
         bool::store(q, registers, slots.second, mask);
         bool::store(p, registers, slots.target, mask);
     }

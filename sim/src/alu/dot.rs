@@ -22,28 +22,42 @@ pub(super) fn form(name: &str, rest: &[&str]) -> Option<Form> {
     })
 }
 
-fn unsigned(word: u32) -> [i32; 4] {
-    word.to_le_bytes().map(i32::from)
+/// Byte `i` of a word.
+#[inline(always)]
+fn unsigned(word: u32) -> impl Fn(u32) -> i32 {
+    move |i| i32::from((word >> (8 * i)) as u8)
 }
 
-fn signed(word: u32) -> [i32; 4] {
-    word.to_le_bytes().map(|byte| i32::from(byte as i8))
+/// As [`unsigned`].
+#[inline(always)]
+fn signed(word: u32) -> impl Fn(u32) -> i32 {
+    move |i| i32::from((word >> (8 * i)) as i8)
 }
 
-fn u_pair(word: u32) -> [i32; 2] {
-    [word as u16, (word >> 16) as u16].map(i32::from)
+/// Half `i` of a word.
+#[inline(always)]
+fn u_pair(word: u32) -> impl Fn(u32) -> i32 {
+    move |i| i32::from((word >> (16 * i)) as u16)
 }
 
-fn s_pair(word: u32) -> [i32; 2] {
-    [word as i16, (word >> 16) as i16].map(i32::from)
+/// As [`u_pair`].
+#[inline(always)]
+fn s_pair(word: u32) -> impl Fn(u32) -> i32 {
+    move |i| i32::from((word >> (16 * i)) as i16)
 }
 
-fn dp4(a: [i32; 4], b: [i32; 4], c: i32) -> i32 {
-    a.iter().zip(b).fold(c, |sum, (a, b)| sum.wrapping_add(a * b))
+#[inline(always)]
+fn dp4(a: impl Fn(u32) -> i32, b: impl Fn(u32) -> i32, c: i32) -> i32 {
+    let mut sum = c;
+    for i in 0..4 {
+        sum = sum.wrapping_add(a(i) * b(i));
+    }
+    sum
 }
 
 /// The two parts of `a` with the bytes of `b` from `first` on.
-fn dp2(a: [i32; 2], b: [i32; 4], first: usize, c: i32) -> i32 {
-    let products = [a[0].wrapping_mul(b[first]), a[1].wrapping_mul(b[first + 1])];
-    c.wrapping_add(products[0]).wrapping_add(products[1])
+#[inline(always)]
+fn dp2(a: impl Fn(u32) -> i32, b: impl Fn(u32) -> i32, first: u32, c: i32) -> i32 {
+    let low = a(0).wrapping_mul(b(first));
+    c.wrapping_add(low).wrapping_add(a(1).wrapping_mul(b(first + 1)))
 }

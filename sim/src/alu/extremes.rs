@@ -5,7 +5,7 @@
 //! product of the signs.
 
 use super::Form;
-use super::float::{FTZ, NAN, flush};
+use super::float::{FTZ, NAN, canonical, flush};
 use super::half::{Binary16, Brain16, Pair};
 use super::halves::Halves;
 use super::lanes::{rare_two, two};
@@ -14,14 +14,14 @@ use super::value::Lane;
 /// A type whose numbers are compared as `f32`, which holds them all.
 trait Comparable: Lane {
     /// The number, or each of a pair, through `f`.
-    fn apply(a: Self, b: Self, f: impl Fn(f32, f32) -> f32) -> Self;
+    fn apply(a: Self, b: Self, f: impl Fn(f32, f32) -> f32 + Copy) -> Self;
     /// Flushes subnormal numbers.
     fn flushed(self) -> Self;
 }
 
 impl Comparable for f32 {
     #[inline(always)]
-    fn apply(a: f32, b: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
+    fn apply(a: f32, b: f32, f: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
         f(a, b)
     }
 
@@ -33,7 +33,7 @@ impl Comparable for f32 {
 
 impl<T: Halves> Comparable for T {
     #[inline(always)]
-    fn apply(a: T, b: T, f: impl Fn(f32, f32) -> f32) -> T {
+    fn apply(a: T, b: T, f: impl Fn(f32, f32) -> f32 + Copy) -> T {
         T::map2(a, b, f)
     }
 
@@ -107,34 +107,12 @@ fn pick<T: Comparable>(code: u32, a: T, b: T) -> T {
 #[inline(always)]
 fn extreme<const MAX: bool, const STRICT: bool>(a: f32, b: f32) -> f32 {
     let first = if MAX {
-        a > b || a == b && a.is_sign_positive()
+        (a > b) | ((a == b) & a.is_sign_positive())
     } else {
-        a < b || a == b && a.is_sign_negative()
+        (a < b) | ((a == b) & a.is_sign_negative())
     };
-    match (a.is_nan(), b.is_nan()) {
-        (true, true) => NAN,
-        (true, false) => {
-            if STRICT {
-                NAN
-            } else {
-                b
-            }
-        }
-        (false, true) => {
-            if STRICT {
-                NAN
-            } else {
-                a
-            }
-        }
-        (false, false) => {
-            if first {
-                a
-            } else {
-                b
-            }
-        }
-    }
+    let found = if first | b.is_nan() { a } else { b };
+    if STRICT && (a.is_nan() | b.is_nan()) { NAN } else { canonical(found) }
 }
 
 /// As [`extreme`], of `f64`, where the ISA has no modifiers.

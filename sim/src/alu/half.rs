@@ -179,9 +179,18 @@ impl<T: Half> Lane for Pair<T> {
     /// All low halves, then all high ones: two loops that the compiler can make vectors of.
     #[inline(always)]
     fn collect(lane: impl Fn(usize) -> Pair<T>) -> [u32; 32] {
-        let low = T::collect(|i| lane(i).0);
-        let high = T::collect(|i| lane(i).1);
-        std::array::from_fn(|i| high[i] << 16 | low[i])
+        let mut result = T::collect(
+            #[inline(always)]
+            |i| lane(i).0,
+        );
+        let high = T::collect(
+            #[inline(always)]
+            |i| lane(i).1,
+        );
+        for i in 0..32 {
+            result[i] |= high[i] << 16;
+        }
+        result
     }
 }
 

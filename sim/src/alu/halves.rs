@@ -11,25 +11,25 @@ use super::{approx, extremes};
 /// A lane of one number or two.
 pub(super) trait Halves: Lane {
     /// `f` of the number, or of each of the pair.
-    fn map1(a: Self, f: impl Fn(f32) -> f32) -> Self;
+    fn map1(a: Self, f: impl Fn(f32) -> f32 + Copy) -> Self;
     /// As [`Halves::map1`], of two.
-    fn map2(a: Self, b: Self, f: impl Fn(f32, f32) -> f32) -> Self;
+    fn map2(a: Self, b: Self, f: impl Fn(f32, f32) -> f32 + Copy) -> Self;
     /// self · b + c, rounded once.
     fn fuse(self, b: Self, c: Self) -> Self;
     /// The bits of the number, or of each of the pair, through `f`.
-    fn bits1(a: Self, f: impl Fn(u16) -> u16) -> Self;
+    fn bits1(a: Self, f: impl Fn(u16) -> u16 + Copy) -> Self;
     /// Flushes subnormal numbers.
     fn flushed(self) -> Self;
 }
 
 impl<T: Half> Halves for T {
     #[inline(always)]
-    fn map1(a: T, f: impl Fn(f32) -> f32) -> T {
+    fn map1(a: T, f: impl Fn(f32) -> f32 + Copy) -> T {
         T::nearest(f(a.widen()))
     }
 
     #[inline(always)]
-    fn map2(a: T, b: T, f: impl Fn(f32, f32) -> f32) -> T {
+    fn map2(a: T, b: T, f: impl Fn(f32, f32) -> f32 + Copy) -> T {
         T::nearest(f(a.widen(), b.widen()))
     }
 
@@ -39,7 +39,7 @@ impl<T: Half> Halves for T {
     }
 
     #[inline(always)]
-    fn bits1(a: T, f: impl Fn(u16) -> u16) -> T {
+    fn bits1(a: T, f: impl Fn(u16) -> u16 + Copy) -> T {
         T::from_bits(f(a.bits()))
     }
 
@@ -51,13 +51,13 @@ impl<T: Half> Halves for T {
 
 impl<T: Half> Halves for Pair<T> {
     #[inline(always)]
-    fn map1(a: Pair<T>, f: impl Fn(f32) -> f32) -> Pair<T> {
-        Pair(T::map1(a.0, &f), T::map1(a.1, &f))
+    fn map1(a: Pair<T>, f: impl Fn(f32) -> f32 + Copy) -> Pair<T> {
+        Pair(T::map1(a.0, f), T::map1(a.1, f))
     }
 
     #[inline(always)]
-    fn map2(a: Pair<T>, b: Pair<T>, f: impl Fn(f32, f32) -> f32) -> Pair<T> {
-        Pair(T::map2(a.0, b.0, &f), T::map2(a.1, b.1, &f))
+    fn map2(a: Pair<T>, b: Pair<T>, f: impl Fn(f32, f32) -> f32 + Copy) -> Pair<T> {
+        Pair(T::map2(a.0, b.0, f), T::map2(a.1, b.1, f))
     }
 
     #[inline(always)]
@@ -66,7 +66,7 @@ impl<T: Half> Halves for Pair<T> {
     }
 
     #[inline(always)]
-    fn bits1(a: Pair<T>, f: impl Fn(u16) -> u16) -> Pair<T> {
+    fn bits1(a: Pair<T>, f: impl Fn(u16) -> u16 + Copy) -> Pair<T> {
         Pair(T::from_bits(f(a.0.bits())), T::from_bits(f(a.1.bits())))
     }
 

@@ -76,6 +76,29 @@ fn has_vectors() -> bool {
     false
 }
 
+/// Calls a closure, which is best inlined, with the instructions that this processor has.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "code for AVX2 may run only where AVX2 is")]
+#[inline(always)]
+pub(crate) fn with_vectors<R>(f: impl FnOnce() -> R) -> R {
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+    fn vector<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+    if !has_vectors() {
+        return f();
+    }
+    // SAFETY: `has_vectors` has just said that this processor can run it.
+    unsafe { vector(f) }
+}
+
+/// Calls a closure.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn with_vectors<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
 fn choose<L: Loop>() -> Run {
     if const { L::RARE } || !has_vectors() {
         return L::Home::plain::<L>;

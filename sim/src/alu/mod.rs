@@ -28,6 +28,8 @@ mod select;
 mod single;
 mod value;
 
+pub(crate) use lanes::with_vectors;
+
 /// What a register holds, on 32 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -43,6 +45,7 @@ pub enum Class {
 
 impl Class {
     /// How many 64-bit words of a warp's registers one register of this class takes.
+    #[inline]
     pub const fn words(self) -> usize {
         match self {
             Class::P | Class::Carry => 1,

@@ -27,12 +27,14 @@ fn byte(a: u32, b: u32, i: u32) -> u32 {
 /// sign.
 #[inline(always)]
 fn any(a: u32, b: u32, selector: u32) -> u32 {
-    (0..4).fold(0, |word, i| {
+    let mut word = 0;
+    for i in 0..4 {
         let nibble = selector >> (i * 4);
         let chosen = byte(a, b, nibble);
         let sign = (chosen >> 7).wrapping_neg() & 0xff;
-        word | (if nibble & 8 != 0 { sign } else { chosen }) << (i * 8)
-    })
+        word |= (if nibble & 8 != 0 { sign } else { chosen }) << (i * 8);
+    }
+    word
 }
 
 /// The modes: byte `i` of the result is that of the index computed from the low two bits of the

@@ -44,7 +44,11 @@ impl Value for bool {
 
     #[inline(always)]
     fn of_lanes(lane: impl Fn(usize) -> bool) -> u32 {
-        (0..32).fold(0, |bits, i| bits | u32::from(lane(i)) << i)
+        let mut bits = 0;
+        for i in 0..32 {
+            bits |= u32::from(lane(i)) << i;
+        }
+        bits
     }
 
     #[inline(always)]
@@ -108,8 +112,6 @@ pub(super) trait Slot: bytemuck::Pod {
     const CLASS: Class;
     /// A lane before it is computed.
     const ZERO: Self;
-    /// Its bits.
-    fn bits(self) -> u64;
     /// The low bits of a word.
     fn of_bits(bits: u64) -> Self;
 }
@@ -117,10 +119,6 @@ pub(super) trait Slot: bytemuck::Pod {
 impl Slot for u32 {
     const CLASS: Class = Class::B32;
     const ZERO: u32 = 0;
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self.into()
-    }
     #[inline(always)]
     fn of_bits(bits: u64) -> u32 {
         bits as u32
@@ -130,10 +128,6 @@ impl Slot for u32 {
 impl Slot for u64 {
     const CLASS: Class = Class::B64;
     const ZERO: u64 = 0;
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self
-    }
     #[inline(always)]
     fn of_bits(bits: u64) -> u64 {
         bits
@@ -201,78 +195,36 @@ impl<T: Lane> Value for T {
     }
 }
 
-/// A type of the host whose bytes are the low bytes of a lane.
-pub(super) trait Plain: bytemuck::Pod {
-    /// As of [`Lane`].
-    type Slot: Slot;
-    /// As of [`Value`].
-    const SIGNED: bool = false;
-}
+/// One more type of the host: its lane, whether it is signed, and the ways there and back. These
+/// are casts, because a generic copy of bytes is not inlined everywhere, and then no vector.
+macro_rules! lane {
+    ($type:ty, $slot:ty, $signed:literal, $from:expr, $to:expr) => {
+        impl Lane for $type {
+            type Slot = $slot;
+            const BITS: u32 = 8 * size_of::<$type>() as u32;
+            const SIGNED: bool = $signed;
 
-impl<T: Plain> Lane for T {
-    type Slot = T::Slot;
-    const BITS: u32 = 8 * size_of::<T>() as u32;
-    const SIGNED: bool = T::SIGNED;
+            #[inline(always)]
+            fn from_lane(lane: $slot) -> $type {
+                $from(lane)
+            }
 
-    #[inline(always)]
-    fn from_lane(lane: T::Slot) -> T {
-        let lane = lane.bits().to_le_bytes();
-        bytemuck::pod_read_unaligned(&lane[..size_of::<T>()])
-    }
-
-    /// An 8-bit result lies in a register of 16 bits at least: a signed one is sign-extended to 16
-    /// (§9.4.1).
-    #[inline(always)]
-    fn to_lane(self) -> T::Slot {
-        let mut lane = [0; 8];
-        lane[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&self));
-        match (size_of::<T>(), T::SIGNED) {
-            (1, true) => T::Slot::of_bits(u64::from(lane[0] as i8 as u16)),
-            _ => T::Slot::of_bits(u64::from_le_bytes(lane)),
+            #[inline(always)]
+            fn to_lane(self) -> $slot {
+                $to(self)
+            }
         }
-    }
+    };
 }
 
-impl Plain for u8 {
-    type Slot = u32;
-}
-
-impl Plain for i8 {
-    type Slot = u32;
-    const SIGNED: bool = true;
-}
-
-impl Plain for u16 {
-    type Slot = u32;
-}
-
-impl Plain for i16 {
-    type Slot = u32;
-    const SIGNED: bool = true;
-}
-
-impl Plain for u32 {
-    type Slot = u32;
-}
-
-impl Plain for i32 {
-    type Slot = u32;
-    const SIGNED: bool = true;
-}
-
-impl Plain for f32 {
-    type Slot = u32;
-}
-
-impl Plain for u64 {
-    type Slot = u64;
-}
-
-impl Plain for i64 {
-    type Slot = u64;
-    const SIGNED: bool = true;
-}
-
-impl Plain for f64 {
-    type Slot = u64;
-}
+lane!(u8, u32, false, |lane| lane as u8, u32::from);
+// An 8-bit result lies in a register of 16 bits at least, sign-extended to 16 (§9.4.1).
+lane!(i8, u32, true, |lane| lane as i8, |x| u32::from(x as i16 as u16));
+lane!(u16, u32, false, |lane| lane as u16, u32::from);
+lane!(i16, u32, true, |lane| lane as i16, |x| u32::from(x as u16));
+lane!(u32, u32, false, |lane| lane, |x| x);
+lane!(i32, u32, true, |lane| lane as i32, |x| x as u32);
+lane!(f32, u32, false, f32::from_bits, f32::to_bits);
+lane!(u64, u64, false, |lane| lane, |x| x);
+lane!(i64, u64, true, |lane| lane as i64, |x| x as u64);
+lane!(f64, u64, false, f64::from_bits, f64::to_bits);

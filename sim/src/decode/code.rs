@@ -34,6 +34,8 @@ pub struct Kernel {
     pub functions: Vec<Function>,
     /// The instructions of all functions, one after the other.
     pub code: Vec<Instruction>,
+    /// What each instruction costs.
+    pub costs: Vec<Cost>,
     /// How many words the registers of a warp take.
     pub words: u32,
     /// The words of the registers that a new warp finds zero: all but constants and special ones.
@@ -122,6 +124,30 @@ pub struct Instruction {
     pub weight: u32,
     /// What it does.
     pub op: Op,
+}
+
+/// What an instruction costs, for the modelled time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The lanes that compute it, if any do.
+    pub pipe: Option<Pipe>,
+    /// How often they have to.
+    pub turns: u32,
+    /// The instructions before it whose results it uses.
+    pub needs: Vec<u32>,
+}
+
+/// The kinds of lanes that a multiprocessor has, as of [`crate::gpu::Rates`].
+#[expect(missing_docs, reason = "the fields of `Rates` say what each does")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pipe {
+    Single,
+    Half,
+    Double,
+    Integer,
+    Special,
+    Convert,
+    Exchange,
 }
 
 impl Op {

@@ -7,6 +7,7 @@ mod access;
 pub mod code;
 mod compute;
 mod control;
+mod cost;
 mod exchange;
 mod frame;
 mod operand;
@@ -19,7 +20,7 @@ use crate::alu::Class;
 use crate::flow;
 use crate::ptx::ast::{self, Instruction as Text, Kind, Module};
 
-use code::{Constant, FALSE, Instruction, Kernel, Location, Op, Special, TRUE};
+use code::{Constant, Cost, FALSE, Instruction, Kernel, Location, Op, Special, TRUE};
 use frame::Frame;
 
 /// What is not supported, and where it stands.
@@ -189,8 +190,20 @@ impl<'m> Builder<'m> {
         let op = if function.kind == Kind::Entry { Op::Exit } else { Op::Return };
         let guard = TRUE;
         self.kernel.code.push(Instruction { guard, flip: 0, location, flops: 0, weight: 1, op });
+        self.kernel.costs.push(Cost::default());
         control::aim(&mut self.kernel.code, &branches, &starts);
+        self.link(function, &starts);
         Ok(())
+    }
+
+    /// Says of the instructions of a function, which begin at these places, what they need.
+    fn link(&mut self, function: &ast::Function, starts: &[u32]) {
+        // The last step of an instruction is the one that has its result.
+        let last = |text: usize| starts[text + 1].saturating_sub(1);
+        for (text, needs) in cost::needs(function).into_iter().enumerate() {
+            let needs = needs.into_iter().map(|text| last(text as usize));
+            self.kernel.costs[last(text) as usize].needs = needs.collect();
+        }
     }
 }
 
@@ -215,12 +228,14 @@ impl<'m> Body<'_, 'm> {
     /// Appends a step of the instruction that only helps the one that follows.
     fn help(&mut self, op: Op) {
         self.push(op, 0, 0);
+        self.builder.kernel.costs.push(Cost::default());
     }
 
     /// Appends the instruction itself.
     fn emit(&mut self, op: Op) {
         let flops = compute::flops(self.text);
         self.push(op, flops, 1);
+        self.builder.kernel.costs.push(Cost::of(self.text));
     }
 
     fn push(&mut self, op: Op, flops: u32, weight: u32) {

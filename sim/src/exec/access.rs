@@ -1,12 +1,17 @@
 //! Loads, stores and atomics of a warp: where their lanes go, what is checked, what is counted.
 //!
-//! The fast path is one comparison of the lowest and the highest address with the bounds of the
-//! allocation that the instruction went to before. Whatever does not pass goes lane by lane.
+//! The fast path recognises a request: if its addresses lie to each other as the last time, one
+//! comparison of the lowest and the highest one with the bounds of the memory is all that is to
+//! check, and what is to count is known. Any other request is worked out anew, and lane by lane
+//! where its lanes go to different memories, or nowhere.
 
-use crate::decode::code::{Access, Address, Base, Space, WINDOW};
-use crate::memory::{Cell, Cells, Lanes, Span};
+use crate::counters::{conflicts, sectors};
+use crate::decode::code::{Access, Address, Base, Space};
+use crate::l2::Kind;
+use crate::memory::{Cell, Cells, Lanes, Shape, Vector};
 
 use super::core::Core;
+use super::habit::{Place, Spread};
 use super::lanes::{self, lanes_of};
 use super::warp::Warp;
 
@@ -14,6 +19,8 @@ use super::warp::Warp;
 pub(super) trait Act {
     /// The word for it in a message.
     const NAME: &'static str;
+    /// What it does to the cache.
+    const KIND: Kind;
 
     /// Does it, in the lanes of the mask.
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32);
@@ -30,30 +37,23 @@ pub(super) struct Write;
 
 impl Act for Read {
     const NAME: &'static str = "read";
+    const KIND: Kind = Kind::Load;
 
     #[inline(always)]
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
+        if access.bytes != 4 || access.wide {
+            return read_other(lanes, access, registers, mask);
+        }
         for part in 0..access.count {
             let to = access.registers[part as usize];
-            match (access.bytes, access.signed, access.wide) {
-                (1, false, _) => {
-                    read::<u8>(lanes, access.wide, registers, (to, part, mask), u64::from)
-                }
-                (1, true, _) => {
-                    read::<u8>(lanes, access.wide, registers, (to, part, mask), |v| v as i8 as u64)
-                }
-                (2, false, _) => {
-                    read::<u16>(lanes, access.wide, registers, (to, part, mask), u64::from)
-                }
-                (2, true, _) => read::<u16>(lanes, access.wide, registers, (to, part, mask), |v| {
-                    v as i16 as u64
-                }),
-                (4, _, false) => read_plain(lanes, registers, (to, part, mask)),
-                (4, false, _) => read::<u32>(lanes, true, registers, (to, part, mask), u64::from),
-                (4, true, _) => {
-                    read::<u32>(lanes, true, registers, (to, part, mask), |v| v as i32 as u64)
-                }
-                _ => read::<u64>(lanes, access.wide, registers, (to, part, mask), |v| v),
+            if mask == u32::MAX {
+                u32::load_all(lanes, part, lanes::narrow_mut(registers, to));
+            } else if lanes.are_prepared() {
+                let mut all = [0; 32];
+                u32::load_all(lanes, part, &mut all);
+                lanes::write_narrow(registers, to, mask, |lane| all[lane]);
+            } else {
+                lanes::write_narrow(registers, to, mask, |lane| lanes.load(lane, part));
             }
         }
     }
@@ -68,10 +68,24 @@ impl Act for Read {
     }
 }
 
-/// The usual case: 32 bits into 32.
-#[inline(always)]
-fn read_plain(lanes: &Lanes, registers: &mut [u64], (to, part, mask): (u32, u32, u32)) {
-    lanes::write_narrow(registers, to, mask, |lane| lanes.load(lane, u64::from(part)));
+/// What is not 32 bits into a register of 32.
+#[inline(never)]
+fn read_other(lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
+    let whole = access.bytes == 8 && access.wide && mask == u32::MAX;
+    for part in 0..access.count {
+        let to = access.registers[part as usize];
+        let place = (to, part, mask);
+        match (access.bytes, access.signed) {
+            _ if whole => u64::load_all(lanes, part, lanes::wide_mut(registers, to)),
+            (1, false) => read::<u8>(lanes, access.wide, registers, place, u64::from),
+            (1, true) => read::<u8>(lanes, access.wide, registers, place, |v| v as i8 as u64),
+            (2, false) => read::<u16>(lanes, access.wide, registers, place, u64::from),
+            (2, true) => read::<u16>(lanes, access.wide, registers, place, |v| v as i16 as u64),
+            (4, false) => read::<u32>(lanes, access.wide, registers, place, u64::from),
+            (4, true) => read::<u32>(lanes, access.wide, registers, place, |v| v as i32 as u64),
+            _ => read::<u64>(lanes, access.wide, registers, place, |v| v),
+        }
+    }
 }
 
 /// Any number into a register of 32 or 64 bits.
@@ -83,7 +97,7 @@ fn read<T: Cell>(
     (to, part, mask): (u32, u32, u32),
     convert: impl Fn(T) -> u64,
 ) {
-    let value = |lane| convert(lanes.load(lane, u64::from(part)));
+    let value = |lane| convert(lanes.load(lane, part));
     match wide {
         true => lanes::write_wide(registers, to, mask, value),
         false => lanes::write_narrow(registers, to, mask, |lane| value(lane) as u32),
@@ -92,38 +106,52 @@ fn read<T: Cell>(
 
 impl Act for Write {
     const NAME: &'static str = "write";
+    const KIND: Kind = Kind::Store;
 
     #[inline(always)]
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
+        if access.bytes != 4 || access.wide || mask != u32::MAX {
+            return write_other(lanes, access, registers, mask);
+        }
         for part in 0..access.count {
-            let from = access.registers[part as usize];
-            if access.wide {
-                let from = lanes::wide(registers, from);
-                match access.bytes {
-                    1 => write(lanes, part, mask, |lane| from[lane] as u8),
-                    2 => write(lanes, part, mask, |lane| from[lane] as u16),
-                    4 => write(lanes, part, mask, |lane| from[lane] as u32),
-                    _ => write(lanes, part, mask, |lane| from[lane]),
-                }
-            } else {
-                let from = lanes::narrow(registers, from);
-                match access.bytes {
-                    1 => write(lanes, part, mask, |lane| from[lane] as u8),
-                    2 => write(lanes, part, mask, |lane| from[lane] as u16),
-                    _ => write(lanes, part, mask, |lane| from[lane]),
-                }
-            }
+            let from = lanes::narrow(registers, access.registers[part as usize]);
+            u32::store_all(lanes, part, from);
         }
     }
 
     fn skip(&self, _: &Access, _: &mut [u64], _: u32) {}
 }
 
+/// What is not 32 bits in every lane.
+#[inline(never)]
+fn write_other(lanes: &Lanes, access: &Access, registers: &[u64], mask: u32) {
+    for part in 0..access.count {
+        let from = access.registers[part as usize];
+        if access.wide {
+            let from = lanes::wide(registers, from);
+            match access.bytes {
+                1 => write(lanes, part, mask, |lane| from[lane] as u8),
+                2 => write(lanes, part, mask, |lane| from[lane] as u16),
+                4 => write(lanes, part, mask, |lane| from[lane] as u32),
+                _ if mask == u32::MAX => u64::store_all(lanes, part, from),
+                _ => write(lanes, part, mask, |lane| from[lane]),
+            }
+        } else {
+            let from = lanes::narrow(registers, from);
+            match access.bytes {
+                1 => write(lanes, part, mask, |lane| from[lane] as u8),
+                2 => write(lanes, part, mask, |lane| from[lane] as u16),
+                _ => write(lanes, part, mask, |lane| from[lane]),
+            }
+        }
+    }
+}
+
 #[inline(always)]
 fn write<T: Cell>(lanes: &Lanes, part: u32, mask: u32, value: impl Fn(usize) -> T) {
     for lane in 0..32 {
         if mask == u32::MAX || mask >> lane & 1 != 0 {
-            lanes.store(lane, u64::from(part), value(lane));
+            lanes.store(lane, part, value(lane));
         }
     }
 }
@@ -147,13 +175,15 @@ fn addresses(registers: &[u64], address: &Address, base: u32, mask: u32) -> [u64
         Base::Zero => all = [address.offset; 32],
         Base::Frame => all = [address.offset.wrapping_add(u64::from(base)); 32],
         Base::Narrow(slot) => {
-            for (to, from) in all.iter_mut().zip(lanes::narrow(registers, slot)) {
-                *to = u64::from(from.wrapping_add(address.offset as u32));
+            let from = lanes::narrow(registers, slot);
+            for lane in 0..32 {
+                all[lane] = from[lane].wrapping_add(address.offset as u32).into();
             }
         }
         Base::Wide(slot) => {
-            for (to, from) in all.iter_mut().zip(lanes::wide(registers, slot)) {
-                *to = from.wrapping_add(address.offset);
+            let from = lanes::wide(registers, slot);
+            for lane in 0..32 {
+                all[lane] = from[lane].wrapping_add(address.offset);
             }
         }
     }
@@ -178,90 +208,72 @@ impl Core<'_> {
         mask: u32,
         act: &A,
     ) -> u32 {
-        let size = u64::from(access.bytes * access.count);
-        let addresses = addresses(&warp.registers, &access.address, site.base, mask);
-        let Some(span) = Span::new(addresses, size, size) else {
-            return self.slowly(warp, site, access, mask, &addresses, act);
-        };
-        let (min, max) = (span.min(), span.max());
-        let traffic = &mut self.traffic[access.number as usize];
-        match access.space {
-            Space::Global | Space::Generic => {
-                let cached = &mut self.caches[access.number as usize];
-                let inside = |found: &&crate::memory::Allocation| {
-                    found.start <= min && max <= found.end().wrapping_sub(size)
-                };
-                let found = cached.filter(inside).or_else(|| self.memory.find(min));
-                if let Some(found) = found
-                    && let Some(lanes) = found.cells.lanes(found.start, &span)
-                {
-                    *cached = Some(found);
-                    act.apply(&lanes, access, &mut warp.registers, mask);
-                    traffic.count_global(span.addresses(), mask, min, max);
-                    return 0;
+        let habit = &mut self.habits[access.number as usize];
+        if let Some(low) = habit.recognises(&warp.registers, &access.address, site.base, mask) {
+            let inner = low.wrapping_sub(habit.window);
+            let lanes = match &habit.place {
+                Place::Memory(found) => found.cells.lanes(inner, &habit.shape),
+                Place::Shared => self.here.shared.lanes(inner, &habit.shape).map(Lanes::alone),
+                Place::Param => self.params.lanes(inner, &habit.shape),
+                Place::Local(spread) => {
+                    let same = spread.stride == warp.local_bytes;
+                    let inside = same && habit.shape.ends_by(inner, site.top);
+                    spread.lanes(&warp.local, inner).filter(|_| inside)
                 }
+                Place::Nowhere => None,
+            };
+            if let Some(lanes) = lanes {
+                act.apply(&lanes, access, &mut warp.registers, mask);
+                habit.count(access.space, low, A::KIND, &mut self.here.trace);
+                return 0;
             }
-            Space::Shared => {
-                if let Some(lanes) = self.here.shared.lanes(0, &span) {
-                    act.apply(&lanes, access, &mut warp.registers, mask);
-                    traffic.count_shared(span.addresses(), mask, size, max - min + size);
-                    return 0;
-                }
-            }
-            _ => {}
         }
-        self.elsewhere(warp, site, access, mask, &addresses, act)
+        self.anew(warp, site, access, mask, act)
     }
 
-    /// An access that all lanes make to local, constant or parameter memory, or to shared memory
-    /// by generic addresses; what is left goes lane by lane.
+    /// An access that looks different from the last one; lane by lane if its lanes go to several
+    /// places.
     #[inline(never)]
-    fn elsewhere<A: Act>(
+    fn anew<A: Act>(
         &mut self,
         warp: &mut Warp,
         site: Site,
         access: &Access,
         mask: u32,
-        addresses: &[u64; 32],
         act: &A,
     ) -> u32 {
-        let size = u64::from(access.bytes * access.count);
-        let (space, first) = access.space.of(addresses[0]);
-        let window = addresses[0] - first;
-        let inner = addresses.map(|address| address.wrapping_sub(window));
-        let together = access.space != Space::Generic
-            || window != 0 && inner.iter().all(|address| *address < WINDOW);
-        let (cells, base, inner) = match space {
-            _ if !together => return self.slowly(warp, site, access, mask, addresses, act),
-            Space::Shared => (&self.here.shared, 0, inner),
-            Space::Param => (self.params, 0, inner),
-            Space::Local => {
-                let room = u64::from(site.top);
-                if !inner.iter().all(|at| at.checked_add(size).is_some_and(|end| end <= room)) {
-                    return self.slowly(warp, site, access, mask, addresses, act);
-                }
-                let stride = u64::from(warp.local_bytes);
-                let first = mask.trailing_zeros() as usize;
-                let own = |lane: usize| if mask >> lane & 1 != 0 { lane } else { first };
-                (&warp.local, 0, std::array::from_fn(|i| inner[i] + own(i) as u64 * stride))
-            }
-            Space::Constant => match self.memory.find(inner[0]) {
-                Some(found) => (&found.cells, found.start, inner),
-                None => return self.slowly(warp, site, access, mask, addresses, act),
-            },
-            _ => return self.slowly(warp, site, access, mask, addresses, act),
+        let size = access.bytes * access.count;
+        let addresses = addresses(&warp.registers, &access.address, site.base, mask);
+        let Some((low, shape)) = Shape::of(&addresses, size) else {
+            return self.slowly(warp, site, access, mask, &addresses, act);
         };
-        let span = Span::new(inner, size, size);
-        let lanes = span.as_ref().and_then(|span| cells.lanes(base, span));
-        let (Some(lanes), Some(span)) = (lanes, &span) else {
-            return self.slowly(warp, site, access, mask, addresses, act);
+        let habit = &mut self.habits[access.number as usize];
+        let (space, inner) = access.space.of(low);
+        let place = match space {
+            Space::Shared => Place::Shared,
+            Space::Param => Place::Param,
+            Space::Local if shape.ends_by(inner, site.top) => {
+                Spread::of(&shape, mask, warp.local_bytes).map_or(Place::Nowhere, Place::Local)
+            }
+            Space::Local => Place::Nowhere,
+            _ => {
+                let found = habit.remembered(low).or_else(|| self.memory.find(low));
+                found.map_or(Place::Nowhere, Place::Memory)
+            }
+        };
+        let lanes = match &place {
+            Place::Memory(found) => found.cells.lanes(low - found.start, &shape),
+            Place::Shared => self.here.shared.lanes(inner, &shape).map(Lanes::alone),
+            Place::Param => self.params.lanes(inner, &shape),
+            Place::Local(spread) => spread.lanes(&warp.local, inner),
+            Place::Nowhere => None,
+        };
+        let Some(lanes) = lanes else {
+            return self.slowly(warp, site, access, mask, &addresses, act);
         };
         act.apply(&lanes, access, &mut warp.registers, mask);
-        if space == Space::Shared {
-            let traffic = &mut self.traffic[access.number as usize];
-            let reach = span.max() - span.min() + size;
-            traffic.count_shared(span.addresses(), mask, size, reach);
-        }
+        habit.learn(shape, mask, place, low - inner);
+        habit.count(access.space, low, A::KIND, &mut self.here.trace);
         0
     }
 
@@ -287,7 +299,7 @@ impl Core<'_> {
                 false => failed |= only,
             }
         }
-        self.count_slowly(access, addresses, global, shared);
+        self.count_slowly(access, addresses, (global, shared), A::KIND);
         if !self.check {
             act.skip(access, &mut warp.registers, failed);
             return 0;
@@ -313,8 +325,8 @@ impl Core<'_> {
         let local = (&warp.local, warp.local_bytes);
         let found = self.locate(local, site, (space, address, lane), size);
         let Some((cells, base, address)) = found else { return false };
-        let Some(span) = Span::new([address; 32], size, size) else { return false };
-        let Some(lanes) = cells.lanes(base, &span) else { return false };
+        let Some((_, shape)) = Shape::of(&[address; 32], size as u32) else { return false };
+        let Some(lanes) = cells.lanes(address.wrapping_sub(base), &shape) else { return false };
         act.apply(&lanes, access, &mut warp.registers, 1 << lane);
         true
     }
@@ -343,19 +355,26 @@ impl Core<'_> {
         })
     }
 
-    fn count_slowly(&mut self, access: &Access, addresses: &[u64; 32], global: u32, shared: u32) {
-        let size = u64::from(access.bytes * access.count);
-        let traffic = &mut self.traffic[access.number as usize];
+    fn count_slowly(
+        &mut self,
+        access: &Access,
+        addresses: &[u64; 32],
+        (global, shared): (u32, u32),
+        kind: Kind,
+    ) {
+        let traffic = &mut self.habits[access.number as usize].traffic;
         let only = |mask: u32| {
             let first = addresses[mask.trailing_zeros() as usize & 31];
             let pick = |lane: usize| if mask >> lane & 1 != 0 { addresses[lane] } else { first };
             std::array::from_fn::<u64, 32, _>(pick)
         };
         if global != 0 {
-            traffic.count_global(&only(global), global, 0, u64::MAX);
+            traffic.count_global(sectors(&only(global)));
+            self.here.trace.scatter(kind, &only(global));
         }
         if shared != 0 {
-            traffic.count_shared(&only(shared), shared, size, u64::MAX);
+            let size = access.bytes * access.count;
+            traffic.count_shared(conflicts(&only(shared), shared, size));
         }
     }
 }

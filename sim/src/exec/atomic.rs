@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use crate::decode::code::{Access, Atomic, Rule};
+use crate::l2::Kind;
 use crate::memory::{Cell, Lanes};
 
 use super::access::Act;
@@ -10,6 +11,7 @@ use super::lanes::{self, lanes_of};
 
 impl Act for Atomic {
     const NAME: &'static str = "atomic operation";
+    const KIND: Kind = Kind::Atomic;
 
     fn apply(&self, lanes: &Lanes, access: &Access, registers: &mut [u64], mask: u32) {
         match access.bytes {
@@ -47,7 +49,7 @@ impl Atomic {
         let wide = self.access.wide;
         let source = |slot: u32| match wide {
             true => *lanes::wide(registers, slot),
-            false => lanes::narrow(registers, slot).map(u64::from),
+            false => lanes::widened(registers, slot),
         };
         let (a, b) = (source(self.sources[0]), source(self.sources[1]));
         let mut old = [0; 32];
@@ -66,6 +68,7 @@ impl Atomic {
     }
 }
 
+#[inline]
 fn small(rule: Rule, old: u16, a: u16, b: u16) -> u16 {
     match rule {
         Rule::AddF16 => (f16::from_bits(old) + f16::from_bits(a)).to_bits(),
@@ -76,6 +79,7 @@ fn small(rule: Rule, old: u16, a: u16, b: u16) -> u16 {
     }
 }
 
+#[inline]
 fn pair(old: u32, a: u32, rule: Rule) -> u32 {
     let low = small(rule, old as u16, a as u16, 0);
     let high = small(rule, (old >> 16) as u16, (a >> 16) as u16, 0);
@@ -83,6 +87,7 @@ fn pair(old: u32, a: u32, rule: Rule) -> u32 {
 }
 
 /// What a rule makes of 32 bits.
+#[inline]
 pub(super) fn word(rule: Rule, old: u32, a: u32, b: u32) -> u32 {
     // Numbers whose signs are extended keep their order, as signed and as unsigned ones.
     let wide = |bits: u32| bits as i32 as u64;
@@ -99,11 +104,13 @@ pub(super) fn word(rule: Rule, old: u32, a: u32, b: u32) -> u32 {
 }
 
 /// A sum, in which a NaN is the one that a GPU makes (§9.7.3.6: 0x7fffffff).
+#[inline]
 fn add_f32(a: f32, b: f32) -> f32 {
     let sum = a + b;
     if sum.is_nan() { f32::from_bits(0x7fff_ffff) } else { sum }
 }
 
+#[inline]
 fn double(rule: Rule, old: u64, a: u64, b: u64) -> u64 {
     match rule {
         Rule::Add => old.wrapping_add(a),

@@ -34,8 +34,9 @@ pub(super) enum Progress {
 
 impl Block {
     /// Room for blocks of a launch; `None` if the host has none.
-    pub fn new(kernel: &Kernel, warps: u32, shared: u32) -> Option<Block> {
-        let warps = (0..warps).map(|number| Warp::new(kernel, number)).collect::<Option<_>>()?;
+    pub fn new(kernel: &Kernel, warps: u32, shared: u32, at: &Position) -> Option<Block> {
+        let warp = |number| Warp::new(kernel, &Position { warp: number, ..*at });
+        let warps = (0..warps).map(warp).collect::<Option<_>>()?;
         let shared = Cells::zeroed(shared as usize)?;
         Some(Block { warps, here: Here::new(shared), seed: 0 })
     }
@@ -43,7 +44,7 @@ impl Block {
     /// Begins a block of the grid.
     pub fn begin(&mut self, kernel: &Kernel, at: &Position, order: u64, seed: u64) {
         (self.here.block, self.here.order) = (at.block, order);
-        self.here.arrived = [[0; 32]; 16];
+        self.here.arrived.fill([0; 32]);
         self.seed = if seed == 0 { 0 } else { mix(seed ^ mix(order)) | 1 };
         // What a block leaves in shared memory is no zero for the next one.
         self.here.shared.fill(0, self.here.shared.len(), FRESH);
@@ -64,6 +65,7 @@ impl Block {
             for at in self.order() {
                 core.steps = self.turn().min(end - core.time);
                 step::run(core, &mut self.warps[at]);
+                core.here.trace.turn(core.here.order, self.warps[at].number);
             }
             let released = self.release(core);
             if self.warps.iter().all(Warp::is_done) {
@@ -78,6 +80,25 @@ impl Block {
         };
         std::mem::swap(&mut core.here, &mut self.here);
         progress
+    }
+
+    /// Reports where the first warp is that could go on, as its launch is ended.
+    pub fn time_out(&mut self, core: &mut Core) {
+        let mut ready = self.warps.iter().filter_map(|warp| Some((warp, warp.ready()?)));
+        let Some((warp, at)) = ready.next() else { return };
+        let path = warp.paths[at];
+        let pc = warp.blamed(core.kernel, at, path.pc);
+        let left = warp.meeting().count_ones();
+        std::mem::swap(&mut core.here, &mut self.here);
+        core.report(Kind::Timeout, pc, (warp.number, path.mask), None, |_| match left {
+            0 => String::new(),
+            left => format!(
+                " Threads of the same warp left it and wait for these ({left}): if these wait for \
+                 one of them, neither ever goes on"
+            ),
+        });
+        core.report_calls(pc, warp, at);
+        std::mem::swap(&mut core.here, &mut self.here);
     }
 
     /// The warps in the order of their turns.
@@ -102,7 +123,12 @@ impl Block {
 
     /// Opens the barriers that all threads have reached.
     fn release(&mut self, core: &mut Core) -> bool {
-        (0..16).filter(|&id| self.release_one(core, id)).count() > 0
+        let paths = self.warps.iter().flat_map(|warp| &warp.paths);
+        let waited_for = paths.fold(0u32, |ids, path| match path.state {
+            State::Barrier(id) => ids | 1 << id,
+            _ => ids,
+        });
+        lanes::lanes_of(waited_for).filter(|&id| self.release_one(core, id as u32)).count() > 0
     }
 
     fn release_one(&mut self, core: &mut Core, id: u32) -> bool {
@@ -208,8 +234,9 @@ impl Block {
                                 .into()
                         });
                     }
-                    _ => {}
+                    _ => continue,
                 }
+                core.report_calls(path.pc, warp, at);
             }
             warp.alive = 0;
             warp.paths.clear();
@@ -234,12 +261,14 @@ fn barrier(kernel: &Kernel, pc: u32) -> Option<&Barrier> {
 
 impl Warp {
     /// Room for warps of a kernel; `None` if the host has none.
-    fn new(kernel: &Kernel, number: u32) -> Option<Warp> {
+    fn new(kernel: &Kernel, at: &Position) -> Option<Warp> {
         let mut registers = vec![0; kernel.words as usize];
         specials::constants(kernel, &mut registers);
-        let local_bytes = kernel.functions[0].local.max(FIRST_LOCAL).next_multiple_of(64);
+        specials::fill(kernel, &mut registers, at);
+        // An odd number of lines of the host's cache, so that the lanes share no set of it.
+        let local_bytes = kernel.functions[0].local.max(FIRST_LOCAL).next_multiple_of(64) | 64;
         Some(Warp {
-            number,
+            number: at.warp,
             registers,
             alive: 0,
             paths: Vec::new(),
@@ -253,8 +282,9 @@ impl Warp {
     /// Stands these lanes at the start of the kernel.
     fn begin(&mut self, kernel: &Kernel, lanes: u32, at: &Position) {
         let variables = kernel.variables.start as usize..kernel.variables.end as usize;
-        self.registers[variables].fill(0);
-        specials::fill(kernel, &mut self.registers, at);
+        // As bytes, of which the compiler makes one call of the system's fastest loop.
+        bytemuck::cast_slice_mut::<u64, u8>(&mut self.registers[variables]).fill(0);
+        specials::refill(kernel, &mut self.registers, at);
         self.alive = lanes;
         self.paths.clear();
         self.frames.clear();

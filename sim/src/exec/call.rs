@@ -103,7 +103,7 @@ pub(super) fn take(warp: &Warp, from: &Carrier, base: u32) -> Vec<[u64; 32]> {
     match *from {
         Carrier::Register { slot, words: 32 } => vec![*lanes::wide(&warp.registers, slot)],
         Carrier::Register { slot, words: 16 } => {
-            vec![lanes::narrow(&warp.registers, slot).map(u64::from)]
+            vec![lanes::widened(&warp.registers, slot)]
         }
         Carrier::Register { slot, .. } => {
             let bits = warp.registers[slot as usize];

@@ -1,10 +1,12 @@
 //! What all warps of a block share, and one host thread keeps from block to block.
 
-use crate::counters::{Executed, Traffic};
+use crate::counters::Executed;
 use crate::decode::code::Kernel;
-use crate::memory::{Allocation, Cells, Memory};
+use crate::l2::Trace;
+use crate::memory::{Cells, Memory};
 
 use super::findings::Findings;
+use super::habit::Habit;
 
 /// What the warps of the running block share.
 pub(super) struct Core<'a> {
@@ -19,10 +21,8 @@ pub(super) struct Core<'a> {
     pub check: bool,
     /// How often each instruction was executed.
     pub executed: Vec<Executed>,
-    /// What each access moved.
-    pub traffic: Vec<Traffic>,
-    /// The allocation that each access went to the last time.
-    pub caches: Vec<Option<&'a Allocation>>,
+    /// What is known of each access, and what it moved.
+    pub habits: Vec<Habit<'a>>,
     pub findings: Findings,
     /// Instructions until the warp that runs must let others run.
     pub steps: u64,
@@ -39,7 +39,9 @@ pub(super) struct Here {
     /// Its shared memory.
     pub shared: Cells,
     /// The lanes of each warp that have arrived at each barrier without waiting.
-    pub arrived: [[u32; 32]; 16],
+    pub arrived: Box<[[u32; 32]; 16]>,
+    /// What it has asked of the L2 cache.
+    pub trace: Trace,
     /// What it has printed.
     pub stdout: Vec<u8>,
 }
@@ -47,7 +49,14 @@ pub(super) struct Here {
 impl Here {
     /// A block that has not begun.
     pub fn new(shared: Cells) -> Here {
-        Here { block: [0; 3], order: 0, shared, arrived: [[0; 32]; 16], stdout: Vec::new() }
+        Here {
+            block: [0; 3],
+            order: 0,
+            shared,
+            arrived: Box::new([[0; 32]; 16]),
+            trace: Trace::default(),
+            stdout: Vec::new(),
+        }
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use crate::counters::{Counters, Traffic};
 use crate::decode::Refusal;
 use crate::decode::code::{Kernel, Op};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, SECTOR};
+use crate::l2::{Shape, Waves};
 use crate::memory::{Cells, Error, Memory};
+use crate::model::{Model, Needs, Occupancy, Work};
 use crate::ptx::ast::Module;
 
+use super::findings::{Findings, Seen};
 use super::launch::{Outcome, Run};
 use super::program::Program;
 use super::report::{Finding, Kind, Line, Report};
@@ -74,10 +77,19 @@ impl Device {
             return Report::of(Finding::of_launch(Kind::InvalidLaunch, say));
         };
         params.write(0, &launch.params);
-        let multiprocessors = self.gpu.figures().multiprocessors;
+        let figures = self.gpu.figures();
+        let needs = needs(kernel, launch, options);
+        let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
+        let held = Occupancy::of(figures.multiprocessor, needs).blocks.max(1);
+        let at_once = u64::from(held) * u64::from(figures.multiprocessors);
         let memory = &self.memory;
-        let run = Run { kernel, memory, launch, options, params, multiprocessors };
-        report(program, kernel, run.go(), options)
+        let waves = Waves::new(Shape { blocks, at_once, bytes: figures.l2_bytes }, memory);
+        let multiprocessors = figures.multiprocessors;
+        let run = Run { kernel, memory, launch, options, params, multiprocessors, waves };
+        let outcome = run.go();
+        let (executed, traffic, moved) = (&outcome.executed, &outcome.traffic, outcome.moved);
+        let model = Model::of(figures, &Work { kernel, executed, traffic, moved, blocks, needs });
+        report(program, kernel, outcome, model, options)
     }
 
     /// Whether the GPU can make a launch (CUDA C++ Programming Guide, "Technical Specifications
@@ -97,8 +109,7 @@ impl Device {
                 "block {block:?} is larger than [1024, 1024, 64], or than 1,024 threads in all"
             ));
         }
-        if kernel.exact_threads.is_some_and(|exact| exact != block) {
-            let exact = kernel.exact_threads;
+        if let Some(exact) = kernel.exact_threads.filter(|exact| *exact != block) {
             return refuse(format!("block {block:?} is not the one the kernel demands: {exact:?}"));
         }
         let most = |most: [u32; 3]| most.iter().map(|&n| u64::from(n)).product::<u64>();
@@ -123,34 +134,42 @@ impl Device {
     }
 }
 
+/// What a block takes of a multiprocessor.
+fn needs(kernel: &Kernel, launch: &Launch, options: &Options) -> Needs {
+    let shared = match launch.shared_bytes {
+        0 => kernel.shared,
+        dynamic => kernel.dynamic + dynamic,
+    };
+    Needs { threads: launch.block.iter().product(), shared, registers: options.registers }
+}
+
 fn unsupported(program: &Program, refusal: &Refusal) -> Finding {
     let mut finding = Finding::of_launch(Kind::Unsupported, refusal.message.clone());
-    finding.places = program.places(refusal.location);
+    finding.places = program.places(&[refusal.location]);
     finding
 }
 
 /// What came of the blocks, for people.
-fn report(program: &Program, kernel: &Kernel, outcome: Outcome, options: &Options) -> Report {
+fn report(
+    program: &Program,
+    kernel: &Kernel,
+    outcome: Outcome,
+    model: Model,
+    options: &Options,
+) -> Report {
     let counters = count(kernel, &outcome);
     let lines = if options.lines { lines(program, kernel, &outcome) } else { Vec::new() };
-    let mut seen: Vec<_> = outcome.findings.seen.into_iter().collect();
-    seen.sort_by_key(|((pc, kind), seen)| (seen.order, *pc, *kind));
-    let mut findings: Vec<Finding> = seen
-        .into_iter()
-        .map(|((pc, kind), seen)| Finding {
-            kind,
-            message: seen.message,
-            places: program.places(kernel.code[pc as usize].location),
-            block: seen.block,
-            thread: seen.thread,
-            address: seen.address,
-            threads: seen.threads,
-        })
-        .collect();
+    let mut findings = findings(program, kernel, outcome.findings);
     if outcome.timed_out {
         let most = options.max_instructions.unwrap_or(super::launch::MOST_INSTRUCTIONS);
         let say = format!("ended after {most} instructions of its warps: an endless loop?");
-        findings.push(Finding::of_launch(Kind::Timeout, say));
+        // Each host thread tells where its block was.
+        let is_late = |finding: &Finding| finding.kind == Kind::Timeout;
+        let place = findings.iter().find(|finding| is_late(finding)).cloned();
+        let mut late = place.unwrap_or_else(|| Finding::of_launch(Kind::Timeout, String::new()));
+        late.message = say + &late.message;
+        findings.retain(|finding| !is_late(finding));
+        findings.push(late);
     }
     if outcome.lacking {
         let say = "the host lacks the memory for a block".to_string();
@@ -158,7 +177,27 @@ fn report(program: &Program, kernel: &Kernel, outcome: Outcome, options: &Option
     }
     let stdout: Vec<u8> = outcome.stdout.into_iter().flat_map(|(_, text)| text).collect();
     let stdout = String::from_utf8_lossy(&stdout).into_owned();
-    Report { findings, counters, stdout, modelled_ns: None, lines }
+    Report { findings, counters, stdout, modelled_ns: model.ns(), model, lines }
+}
+
+/// What was found in the blocks, in their order.
+fn findings(program: &Program, kernel: &Kernel, found: Findings) -> Vec<Finding> {
+    let mut seen: Vec<_> = found.seen.into_iter().collect();
+    seen.sort_by_key(|((pc, kind), seen)| (seen.order, *pc, *kind));
+    let finding = |((pc, kind), seen): ((u32, Kind), Seen)| {
+        let around = std::iter::once(pc).chain(seen.calls);
+        let at: Vec<_> = around.map(|pc| kernel.code[pc as usize].location).collect();
+        Finding {
+            kind,
+            message: seen.message,
+            places: program.places(&at),
+            block: seen.block,
+            thread: seen.thread,
+            address: seen.address,
+            threads: seen.threads,
+        }
+    };
+    seen.into_iter().map(finding).collect()
 }
 
 /// What each instruction did.
@@ -170,7 +209,7 @@ fn lines(program: &Program, kernel: &Kernel, outcome: &Outcome) -> Vec<Line> {
             let access = instruction.op.access();
             Line {
                 function: kernel.function_at(pc).name.clone(),
-                places: program.places(instruction.location),
+                places: program.places(&[instruction.location]),
                 ptx_line: instruction.location.line,
                 executed: *executed,
                 traffic: access
@@ -182,7 +221,8 @@ fn lines(program: &Program, kernel: &Kernel, outcome: &Outcome) -> Vec<Line> {
 
 /// Adds up what each instruction did.
 fn count(kernel: &Kernel, outcome: &Outcome) -> Counters {
-    let mut all = Counters::default();
+    let sectors = outcome.moved.read + outcome.moved.written;
+    let mut all = Counters { dram_bytes: sectors * SECTOR, ..Counters::default() };
     for (instruction, executed) in kernel.code.iter().zip(&outcome.executed) {
         let weight = u64::from(instruction.weight);
         all.warp_instructions += weight * executed.warps;
@@ -234,10 +274,14 @@ pub struct Options {
     pub threads: usize,
     /// Whether the report shall have what each instruction did.
     pub lines: bool,
+    /// Registers of a thread, as `ptxas` says (`-v`), for the modelled time: PTX does not tell.
+    /// Without them they set no limit to how many blocks a multiprocessor holds.
+    pub registers: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { check: true, seed: 0, max_instructions: None, threads: 0, lines: false }
+        let (max_instructions, registers) = (None, None);
+        Options { check: true, seed: 0, max_instructions, threads: 0, lines: false, registers }
     }
 }

@@ -11,58 +11,83 @@ use super::atomic;
 use super::lanes::{self, lanes_of, mask_of};
 use super::warp::{State, Warp};
 
-/// What the lanes bring: for each the mask of its partners, and the sources.
+/// What the lanes bring.
 struct Brought {
+    /// For each the mask of its partners.
     members: [u32; 32],
-    sources: [[u64; 32]; 3],
+    /// The first source, if it is a predicate.
+    bits: u32,
+    /// The first source, if it is not, and the others.
+    sources: ([u64; 32], [u32; 32], [u32; 32]),
 }
 
 /// Whether every lane of a path finds its partners on the path; if so, they exchange.
 pub(super) fn together(warp: &mut Warp, exchange: &Exchange, mask: u32) -> bool {
     let brought = bring(warp, exchange, mask);
-    let absent = warp.alive & !mask;
-    let complete = lanes_of(mask).all(|lane| brought.members[lane] & absent == 0);
+    let complete = wanted(&brought.members, mask) & warp.alive & !mask == 0;
     if complete {
         perform(warp, exchange, mask, mask, &brought);
     }
     complete
 }
 
+/// The partners of all lanes of a mask.
+fn wanted(members: &[u32; 32], mask: u32) -> u32 {
+    lanes_of(mask).fold(0, |all, lane| all | members[lane])
+}
+
 /// The lanes that execute an exchange whose mask does not name them.
 pub(super) fn strangers(warp: &Warp, exchange: &Exchange, mask: u32) -> u32 {
     let Some(members) = exchange.members else { return 0 };
     let members = lanes::narrow(&warp.registers, members);
-    mask_of(lanes_of(mask).filter(|&lane| members[lane] >> lane & 1 == 0))
+    let mut named = 0;
+    for (lane, members) in members.iter().enumerate() {
+        named |= members & 1 << lane;
+    }
+    mask & !named
 }
 
 fn bring(warp: &Warp, exchange: &Exchange, mask: u32) -> Brought {
     let registers = &warp.registers;
     let members = exchange.members.map_or([mask; 32], |slot| *lanes::narrow(registers, slot));
-    let narrow = |slot: u32| lanes::narrow(registers, slot).map(u64::from);
-    let sources = match exchange.rule {
-        Swap::Vote(_) => {
-            let bits = registers[exchange.sources[0] as usize] as u32 ^ exchange.flip;
-            [std::array::from_fn(|lane| u64::from(bits >> lane & 1)), [0; 32], [0; 32]]
-        }
+    let (mut bits, mut sources) = (0, ([0; 32], [0; 32], [0; 32]));
+    let [a, b, c] = exchange.sources;
+    match exchange.rule {
+        Swap::Vote(_) => bits = registers[a as usize] as u32 ^ exchange.flip,
         Swap::MatchAny { wide: true } | Swap::MatchAll { wide: true } => {
-            [*lanes::wide(registers, exchange.sources[0]), [0; 32], [0; 32]]
+            sources.0 = *lanes::wide(registers, a);
         }
-        Swap::MatchAny { .. } | Swap::MatchAll { .. } | Swap::Reduce(_) => {
-            [narrow(exchange.sources[0]), [0; 32], [0; 32]]
+        Swap::Elect | Swap::Barrier => {}
+        rule => {
+            sources.0 = lanes::widened(registers, a);
+            if is_shuffle(rule) {
+                (sources.1, sources.2) =
+                    (*lanes::narrow(registers, b), *lanes::narrow(registers, c));
+            }
         }
-        Swap::Elect | Swap::Barrier => [[0; 32]; 3],
-        _ => exchange.sources.map(narrow),
-    };
-    Brought { members, sources }
+    }
+    Brought { members, bits, sources }
+}
+
+fn is_shuffle(rule: Swap) -> bool {
+    use Swap::{ShuffleButterfly, ShuffleDown, ShuffleIndex, ShuffleUp};
+    matches!(rule, ShuffleUp | ShuffleDown | ShuffleButterfly | ShuffleIndex)
 }
 
 /// Exchanges, for the lanes of `mask` among those that are `present`.
 fn perform(warp: &mut Warp, exchange: &Exchange, mask: u32, present: u32, brought: &Brought) {
     let mut result = [0u32; 32];
     let mut holds = 0;
+    let mut before = None;
     for lane in lanes_of(mask) {
         let members = brought.members[lane] & present;
-        let (value, predicate) = one(exchange.rule, lane, members, brought);
+        let (value, predicate) = match (exchange.rule, before) {
+            (rule, _) if is_shuffle(rule) => shuffle(rule, lane, members, brought),
+            // Lanes with the same partners, as mostly all are, get the same.
+            (Swap::Vote(_) | Swap::Reduce(_), Some((same, got))) if same == members => got,
+            (rule, _) => one(rule, lane, members, brought),
+        };
+        before = Some((members, (value, predicate)));
         result[lane] = value;
         holds |= u32::from(predicate) << lane;
     }
@@ -79,22 +104,22 @@ fn perform(warp: &mut Warp, exchange: &Exchange, mask: u32, present: u32, brough
     }
 }
 
-/// What one lane gets: a value and a predicate.
+/// What one lane gets of an exchange that is no shuffle: a value and a predicate.
 fn one(rule: Swap, lane: usize, members: u32, brought: &Brought) -> (u32, bool) {
-    let [a, ..] = &brought.sources;
-    let same = |value: u64| lanes_of(members).filter(move |&other| a[other] == value);
-    let holding = mask_of(same(1));
+    let a = &brought.sources.0;
+    let same = || mask_of(lanes_of(members).filter(|&other| a[other] == a[lane]));
+    let holding = brought.bits & members;
     match rule {
         Swap::Vote(Vote::All) => (0, holding == members),
         Swap::Vote(Vote::Any) => (0, holding != 0),
         Swap::Vote(Vote::Uniform) => (0, holding == 0 || holding == members),
         Swap::Vote(Vote::Ballot) => (holding, false),
         Swap::Vote(Vote::Count) => (holding.count_ones(), false),
-        Swap::MatchAny { .. } => (mask_of(same(a[lane])), false),
-        Swap::MatchAll { .. } => {
-            let all = same(a[lane]).count() == members.count_ones() as usize;
-            (if all { members } else { 0 }, all)
-        }
+        Swap::MatchAny { .. } => (same(), false),
+        Swap::MatchAll { .. } => match same() == members {
+            true => (members, true),
+            false => (0, false),
+        },
         Swap::Reduce(rule) => {
             let values = lanes_of(members).map(|other| a[other] as u32);
             (values.reduce(|x, y| atomic::word(rule, x, y, 0)).unwrap_or(0), false)
@@ -103,15 +128,15 @@ fn one(rule: Swap, lane: usize, members: u32, brought: &Brought) -> (u32, bool) 
             let leader = members.trailing_zeros();
             (leader, leader as usize == lane)
         }
-        Swap::Barrier => (0, false),
-        _ => shuffle(rule, lane, members, brought),
+        _ => (0, false),
     }
 }
 
 /// §9.7.9.6, lane for lane as its pseudo-code has it. The value of a lane that takes no part is
 /// undefined there; here a lane then keeps its own.
+#[inline(always)]
 fn shuffle(rule: Swap, lane: usize, members: u32, brought: &Brought) -> (u32, bool) {
-    let [a, b, c] = &brought.sources;
+    let (a, b, c) = &brought.sources;
     let (own, step) = (lane as i32, (b[lane] & 31) as i32);
     let (clamp, segment) = ((c[lane] & 31) as i32, (c[lane] >> 8 & 31) as i32);
     let (most, least) = ((own & segment) | (clamp & !segment), own & segment);
@@ -141,8 +166,7 @@ pub(super) fn resolve(kernel: &Kernel, warp: &mut Warp) -> bool {
         let complete = |&at: &usize| {
             let mask = warp.paths[at].mask & on(kernel, warp, at);
             exchange(kernel, warp, at).is_some_and(|exchange| {
-                let members = bring(warp, exchange, mask).members;
-                lanes_of(mask).all(|lane| members[lane] & absent == 0)
+                wanted(&bring(warp, exchange, mask).members, mask) & absent == 0
             })
         };
         let before = set.len();
@@ -174,7 +198,8 @@ fn on(kernel: &Kernel, warp: &Warp, at: usize) -> u32 {
 }
 
 fn exchange_all(kernel: &Kernel, warp: &mut Warp, set: &[usize]) {
-    let mut all = Brought { members: [0; 32], sources: [[0; 32]; 3] };
+    let sources = ([0; 32], [0; 32], [0; 32]);
+    let mut all = Brought { members: [0; 32], bits: 0, sources };
     let mut present = 0;
     let masks: Vec<u32> =
         set.iter().map(|&at| warp.paths[at].mask & on(kernel, warp, at)).collect();
@@ -183,10 +208,11 @@ fn exchange_all(kernel: &Kernel, warp: &mut Warp, set: &[usize]) {
         let brought = bring(warp, exchange, mask);
         for lane in lanes_of(mask) {
             all.members[lane] = brought.members[lane];
-            for (all, brought) in all.sources.iter_mut().zip(&brought.sources) {
-                all[lane] = brought[lane];
-            }
+            all.sources.0[lane] = brought.sources.0[lane];
+            all.sources.1[lane] = brought.sources.1[lane];
+            all.sources.2[lane] = brought.sources.2[lane];
         }
+        all.bits |= brought.bits & mask;
         present |= mask;
     }
     for (&at, &mask) in set.iter().zip(&masks) {

@@ -3,8 +3,14 @@
 use crate::alu::Class;
 
 /// The lanes of a mask.
+#[inline]
 pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane)
+    })
 }
 
 /// The mask of some lanes.
@@ -25,6 +31,31 @@ pub(super) fn wide(registers: &[u64], slot: u32) -> &[u64; 32] {
     registers[slot as usize..].first_chunk().expect("a register")
 }
 
+/// A register of 32 bits a lane, zero-extended. (A loop, as others here: in a build that is cut in
+/// many units the closures of `map`, `zip` and `from_fn` are calls.)
+#[inline]
+pub(super) fn widened(registers: &[u64], slot: u32) -> [u64; 32] {
+    let from = narrow(registers, slot);
+    let mut to = [0; 32];
+    for lane in 0..32 {
+        to[lane] = from[lane].into();
+    }
+    to
+}
+
+/// As [`narrow`], to write to.
+#[inline(always)]
+pub(super) fn narrow_mut(registers: &mut [u64], slot: u32) -> &mut [u32; 32] {
+    let words: &mut [u64; 16] = registers[slot as usize..].first_chunk_mut().expect("a register");
+    bytemuck::cast_mut(words)
+}
+
+/// As [`wide`], to write to.
+#[inline(always)]
+pub(super) fn wide_mut(registers: &mut [u64], slot: u32) -> &mut [u64; 32] {
+    registers[slot as usize..].first_chunk_mut().expect("a register")
+}
+
 /// Writes some lanes of a register of 32 bits.
 #[inline(always)]
 pub(super) fn write_narrow(
@@ -33,9 +64,7 @@ pub(super) fn write_narrow(
     mask: u32,
     value: impl Fn(usize) -> u32,
 ) {
-    let words: &mut [u64; 16] = registers[slot as usize..].first_chunk_mut().expect("a register");
-    let target: &mut [u32; 32] = bytemuck::cast_mut(words);
-    for (lane, to) in target.iter_mut().enumerate() {
+    for (lane, to) in narrow_mut(registers, slot).iter_mut().enumerate() {
         if mask == u32::MAX || mask >> lane & 1 != 0 {
             *to = value(lane);
         }
@@ -50,8 +79,7 @@ pub(super) fn write_wide(
     mask: u32,
     value: impl Fn(usize) -> u64,
 ) {
-    let target: &mut [u64; 32] = registers[slot as usize..].first_chunk_mut().expect("a register");
-    for (lane, to) in target.iter_mut().enumerate() {
+    for (lane, to) in wide_mut(registers, slot).iter_mut().enumerate() {
         if mask == u32::MAX || mask >> lane & 1 != 0 {
             *to = value(lane);
         }

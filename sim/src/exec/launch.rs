@@ -8,12 +8,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::counters::{Executed, Traffic};
 use crate::decode::code::Kernel;
+use crate::l2::{Batch, Moved, Waves};
 use crate::memory::{Cells, Memory};
 
 use super::block::{Block, FIRST_LOCAL, Progress};
 use super::core::{Core, Here};
 use super::device::{Launch, Options};
 use super::findings::Findings;
+use super::habit::Habit;
 use super::specials::Position;
 
 /// Instructions of a block before another one has its turn on the same host thread. A block that
@@ -42,6 +44,7 @@ pub(super) struct Run<'a> {
     pub options: &'a Options,
     pub params: Cells,
     pub multiprocessors: u32,
+    pub waves: Waves,
 }
 
 /// What the blocks of a launch did.
@@ -50,6 +53,8 @@ pub(super) struct Outcome {
     pub executed: Vec<Executed>,
     pub traffic: Vec<Traffic>,
     pub findings: Findings,
+    /// Between the L2 cache and the GPU's memory.
+    pub moved: Moved,
     /// What each block printed that did.
     pub stdout: Vec<(u64, Vec<u8>)>,
     /// Whether it was ended because of too many instructions.
@@ -100,6 +105,7 @@ impl Run<'_> {
             (2.., Some(workers)) => self.work_together(&shared, threads, workers),
             _ => self.work(&shared, 1),
         };
+        outcome.moved = self.waves.finish();
         outcome.stdout.sort_by_key(|(order, _)| *order);
         outcome.timed_out = shared.spent.load(Ordering::Relaxed) > self.most();
         outcome
@@ -112,7 +118,8 @@ impl Run<'_> {
             all.lock().unwrap_or_else(|e| e.into_inner()).merge(outcome);
         };
         workers.in_place_scope(|scope| {
-            (0..threads).for_each(|_| scope.spawn(|_| add()));
+            (1..threads).for_each(|_| scope.spawn(|_| add()));
+            add();
         });
         all.into_inner().unwrap_or_else(|e| e.into_inner())
     }
@@ -127,21 +134,32 @@ impl Run<'_> {
         let Some(mut core) = self.core() else {
             return Outcome { lacking: true, ..Outcome::default() };
         };
-        let (mut waiting, mut spare) = (VecDeque::new(), Vec::new());
+        let (mut waiting, mut spare, mut batch) = (VecDeque::new(), Vec::new(), Batch::default());
         let most = self.resident(threads);
         let mut lacking = false;
         while !shared.stop.load(Ordering::Relaxed) {
-            let taken = match waiting.len() < most {
+            let next = shared.next.load(Ordering::Relaxed);
+            let early = next < self.blocks() && !self.waves.may_begin(next);
+            let taken = match waiting.len() < most && !early {
                 true => self.take(shared, &mut spare, &mut lacking),
                 false => None,
             };
-            let Some(mut block) = taken.or_else(|| waiting.pop_front()) else { break };
+            let Some(mut block) = taken.or_else(|| waiting.pop_front()) else {
+                if !early {
+                    break;
+                }
+                // The next block is too far ahead of one that another host thread runs.
+                self.waves.hand_over(&mut batch);
+                std::thread::yield_now();
+                continue;
+            };
             let before = core.time;
             let left = self.most().saturating_sub(shared.spent.load(Ordering::Relaxed));
             let progress = block.run(&mut core, TURN.min(left.saturating_add(1)));
             let spent = core.time - before;
             if shared.spent.fetch_add(spent, Ordering::Relaxed) + spent > self.most() {
                 shared.stop.store(true, Ordering::Relaxed);
+                block.time_out(&mut core);
             }
             if progress == Progress::Going {
                 waiting.push_back(block);
@@ -150,12 +168,16 @@ impl Run<'_> {
             if !block.here.stdout.is_empty() {
                 stdout.push((block.here.order, std::mem::take(&mut block.here.stdout)));
             }
+            self.waves.end(block.here.order, &mut block.here.trace, &mut batch);
             spare.push(block);
         }
+        self.waves.hand_over(&mut batch);
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
-        let Core { executed, traffic, findings, .. } = core;
-        Outcome { executed, traffic, findings, stdout, timed_out: false, lacking }
+        let Core { executed, habits, findings, .. } = core;
+        let traffic = habits.into_iter().map(|habit| habit.traffic).collect();
+        let (moved, timed_out) = (Moved::default(), false);
+        Outcome { executed, traffic, findings, moved, stdout, timed_out, lacking }
     }
 
     /// The next block, at its beginning.
@@ -164,13 +186,15 @@ impl Run<'_> {
         if order >= self.blocks() {
             return None;
         }
-        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes());
+        let at = self.position(order);
+        let new = || Block::new(self.kernel, self.warps(), self.shared_bytes(), &at);
         let Some(mut block) = spare.pop().or_else(new) else {
             *lacking = true;
             shared.stop.store(true, Ordering::Relaxed);
             return None;
         };
-        block.begin(self.kernel, &self.position(order), order, self.options.seed);
+        block.begin(self.kernel, &at, order, self.options.seed);
+        self.waves.begin(&mut block.here.trace);
         Some(block)
     }
 
@@ -206,8 +230,7 @@ impl Run<'_> {
             threads: self.launch.block,
             check: self.options.check,
             executed: vec![Executed::default(); self.kernel.code.len()],
-            traffic: vec![Traffic::default(); self.kernel.accesses as usize],
-            caches: vec![None; self.kernel.accesses as usize],
+            habits: (0..self.kernel.accesses).map(|_| Habit::default()).collect(),
             findings: Findings::default(),
             steps: 0,
             time: 0,

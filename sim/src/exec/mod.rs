@@ -10,6 +10,7 @@ mod exchange;
 mod fault;
 mod findings;
 mod format;
+mod habit;
 mod lanes;
 mod launch;
 mod print;

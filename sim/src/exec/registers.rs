@@ -44,7 +44,7 @@ fn take_apart(registers: &mut [u64], pieces: &Pieces, on: u32) {
     let bits = pieces.bits / pieces.parts.len() as u32;
     let whole = match pieces.bits {
         64 => *lanes::wide(registers, pieces.whole),
-        _ => lanes::narrow(registers, pieces.whole).map(u64::from),
+        _ => lanes::widened(registers, pieces.whole),
     };
     let keep = u64::MAX >> (64 - bits);
     for (i, &part) in (0..).zip(&pieces.parts) {
@@ -59,8 +59,9 @@ fn put_together(registers: &mut [u64], pieces: &Pieces, on: u32) {
     let keep = u64::MAX >> (64 - bits);
     let mut whole = [0; 32];
     for (i, &part) in (0..).zip(&pieces.parts) {
-        for (to, &from) in whole.iter_mut().zip(lanes::narrow(registers, part)) {
-            *to |= (u64::from(from) & keep) << (i * bits);
+        let from = lanes::narrow(registers, part);
+        for (lane, to) in whole.iter_mut().enumerate() {
+            *to |= (u64::from(from[lane]) & keep) << (i * bits);
         }
     }
     match pieces.bits {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::counters::{Counters, Executed, Traffic};
+use crate::model::Model;
 
 /// The kinds of what can be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,9 +114,11 @@ pub struct Report {
     pub counters: Counters,
     /// What `printf` printed, in the order of blocks.
     pub stdout: String,
-    /// How long the kernel would run on the GPU, in nanoseconds; `None`, since no model of a
-    /// kernel's time is there yet.
-    pub modelled_ns: Option<u64>,
+    /// How long the kernel would run on the GPU, in nanoseconds: [`Model::ns`]. Zero if the launch
+    /// was not made.
+    pub modelled_ns: u64,
+    /// What that comes from.
+    pub model: Model,
     /// What each instruction did, in the order of the code, if [`super::Options::lines`] asks.
     pub lines: Vec<Line>,
 }

@@ -29,15 +29,27 @@ pub(super) fn constants(kernel: &Kernel, registers: &mut [u64]) {
     }
 }
 
-/// Fills the special registers that the kernel names.
+/// Fills the special registers that are the same in all blocks of a launch.
 pub(super) fn fill(kernel: &Kernel, registers: &mut [u64], at: &Position) {
-    for &(special, slot) in &kernel.specials {
+    for &(special, slot) in kernel.specials.iter().filter(|(special, _)| !moves(*special)) {
         let value = |lane: usize| value(special, at, lane as u32);
         match special {
             Special::Grid => lanes::write_wide(registers, slot, u32::MAX, |_| 1),
             _ => lanes::write_narrow(registers, slot, u32::MAX, value),
         }
     }
+}
+
+/// Fills those that say which block it is, which all lanes have in common.
+pub(super) fn refill(kernel: &Kernel, registers: &mut [u64], at: &Position) {
+    for &(special, slot) in kernel.specials.iter().filter(|(special, _)| moves(*special)) {
+        let value = value(special, at, 0);
+        lanes::write_narrow(registers, slot, u32::MAX, |_| value);
+    }
+}
+
+fn moves(special: Special) -> bool {
+    matches!(special, Special::Block(_) | Special::Multiprocessor)
 }
 
 fn value(special: Special, at: &Position, lane: u32) -> u32 {

@@ -1,5 +1,6 @@
 //! The loop that executes instructions: one path of one warp at a time.
 
+use crate::alu::with_vectors;
 use crate::decode::code::{
     Barrier, Call, Callee, Exchange, HANDLE, HANDLES, Indexed, Instruction, NOWHERE, Op,
 };
@@ -15,14 +16,17 @@ use super::{call, exchange, print, registers};
 pub(super) fn run(core: &mut Core, warp: &mut Warp) {
     while core.steps > 0 {
         match warp.ready() {
-            Some(at) => advance(core, warp, at),
+            Some(at) => with_vectors(
+                #[inline(always)]
+                || advance(core, warp, at),
+            ),
             None if exchange::resolve(core.kernel, warp) => {}
             None => return,
         }
     }
 }
 
-/// Where the lanes of a path are, while they move.
+/// Where the lanes of a path are.
 struct Cursor {
     at: usize,
     mask: u32,
@@ -30,14 +34,15 @@ struct Cursor {
 }
 
 /// Runs a path until it ends, waits, goes different ways, or the turn of its warp is over.
+#[inline(always)]
 fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
     let path = warp.paths[at];
-    let frame = warp.frame(at);
-    let site = Site { pc: path.pc, base: frame.base, top: frame.top };
-    let mut cursor = Cursor { at, mask: path.mask, site };
+    let (base, top) = (warp.frame(at).base, warp.frame(at).top);
     let kernel = core.kernel;
+    let mut pc = path.pc;
+    // Made only for those who ask, so that what is in it stays in registers.
+    let cursor = |pc| Cursor { at, mask: path.mask, site: Site { pc, base, top } };
     loop {
-        let pc = cursor.site.pc;
         if pc == path.meet {
             return warp.finish(kernel, at);
         }
@@ -49,7 +54,7 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
         core.steps -= u64::from(instruction.weight);
         core.time += u64::from(instruction.weight);
         let guard = warp.registers[instruction.guard as usize] as u32 ^ instruction.flip;
-        let on = cursor.mask & guard;
+        let on = path.mask & guard;
         let executed = &mut core.executed[pc as usize];
         executed.warps += 1;
         executed.lanes += u64::from(on.count_ones());
@@ -60,29 +65,30 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
                 true
             }
             Op::Load(access) => {
-                let failed = core.access(warp, cursor.site, access, on, &Read);
-                failed == 0 || end(core, warp, &cursor, failed)
+                let failed = core.access(warp, Site { pc, base, top }, access, on, &Read);
+                failed == 0 || end(core, warp, &cursor(pc), failed)
             }
             Op::Store(access) => {
-                let failed = core.access(warp, cursor.site, access, on, &Write);
-                failed == 0 || end(core, warp, &cursor, failed)
+                let failed = core.access(warp, Site { pc, base, top }, access, on, &Write);
+                failed == 0 || end(core, warp, &cursor(pc), failed)
             }
-            Op::Branch { target, .. } if on == cursor.mask => {
-                cursor.site.pc = *target;
+            Op::Branch { target, .. } if on == path.mask => {
+                pc = *target;
                 continue;
             }
-            _ => other(core, warp, &mut cursor, instruction, on),
+            _ => other(core, warp, &cursor(pc), instruction, on),
         };
         if !go_on {
             return;
         }
-        cursor.site.pc += 1;
+        pc += 1;
     }
 }
 
 /// Ends lanes of a path for good, and stands it behind its instruction. Always `false`: the path
 /// has changed.
-fn end(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc + 1;
     warp.exit(core.kernel, cursor.at, lanes);
     false
@@ -93,7 +99,7 @@ fn end(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
 fn other(
     core: &mut Core,
     warp: &mut Warp,
-    cursor: &mut Cursor,
+    cursor: &Cursor,
     instruction: &Instruction,
     on: u32,
 ) -> bool {
@@ -118,11 +124,7 @@ fn other(
             false
         }
         Op::Exit => end(core, warp, cursor, on),
-        Op::Trap => {
-            let pc = warp.blamed(core.kernel, at, pc);
-            core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
-            end(core, warp, cursor, on)
-        }
+        Op::Trap => trap(core, warp, cursor, on),
         Op::Barrier(barrier) => arrive(core, warp, cursor, barrier, on),
         Op::Exchange(exchange) => swap(core, warp, cursor, exchange, on),
         Op::Print(call) => {
@@ -132,6 +134,7 @@ fn other(
         Op::Assert(call) => {
             let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
             print::assertion(core, warp, Site { pc, ..cursor.site }, call, on);
+            core.report_calls(pc, warp, at);
             end(core, warp, cursor, on)
         }
         op => {
@@ -139,6 +142,14 @@ fn other(
             true
         }
     }
+}
+
+/// Ends lanes that have found something wrong themselves.
+fn trap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, on: u32) -> bool {
+    let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
+    core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
+    core.report_calls(pc, warp, cursor.at);
+    end(core, warp, cursor, on)
 }
 
 /// A jump through a table.
@@ -153,6 +164,7 @@ fn jump(core: &mut Core, warp: &mut Warp, cursor: &Cursor, table: &Indexed, on: 
         core.report(Kind::OutOfBounds, pc, (warp.number, lost), None, |_| {
             format!("a jump to an entry of a table that has {many}")
         });
+        core.report_calls(pc, warp, at);
         warp.paths[at].pc = pc;
         warp.exit(core.kernel, at, lost);
         return false;
@@ -199,7 +211,8 @@ fn swap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, exchange: &Exchange, 
 }
 
 /// Ends lanes and lets the others execute the instruction again.
-fn end_again(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end_again(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc;
     warp.exit(core.kernel, cursor.at, lanes);
     false

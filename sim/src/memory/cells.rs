@@ -2,12 +2,15 @@
 //!
 //! Every access is an atomic one of the host (relaxed, which costs nothing extra), so a kernel with
 //! a race gets *some* value and never breaks the simulator. This is the only file of the memory
-//! that holds `unsafe`: each block checks its bounds right there, or is handed a [`Span`] that was.
+//! that holds `unsafe`: each block checks its bounds right there, or those of a [`Shape`] before.
 #![expect(unsafe_code, reason = "many host threads share these bytes, by atomics")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use super::shape::{Shape, Step};
 
 /// What the bytes are aligned to: more than any access of PTX asks for.
 const ALIGNMENT: usize = 64;
@@ -169,15 +172,19 @@ impl Cells {
         }
     }
 
-    /// The lanes of a request, if all of them lie in these bytes, the first of which has the
-    /// address `base`.
+    /// The lanes of a request whose lowest address is byte `at` of these bytes, if all of them lie
+    /// within and are aligned.
     #[inline(always)]
-    pub fn lanes<'a>(&'a self, base: u64, span: &'a Span) -> Option<Lanes<'a>> {
-        let first = span.min.wrapping_sub(base);
-        let inside = span.min >= base
-            && span.end().is_some_and(|end| end - base <= self.len as u64)
-            && (self.start.as_ptr() as u64).wrapping_add(first) & (span.align - 1) == 0;
-        inside.then_some(Lanes { cells: self, base, span })
+    pub fn lanes<'a>(&'a self, at: u64, shape: &'a Shape) -> Option<Lanes<'a>> {
+        let (len, reach) = (self.len as u64, u64::from(shape.reach()));
+        let align = u64::from(shape.bytes() - 1);
+        let aligned = (self.start.as_ptr() as u64).wrapping_add(at) & align == 0;
+        if reach > len || at > len - reach || !aligned {
+            return None;
+        }
+        // SAFETY: the line above has checked that the offset lies within the allocation.
+        let start = unsafe { self.start.add(at as usize) };
+        Some(Lanes { start, shape, alone: false, cells: PhantomData })
     }
 }
 
@@ -191,94 +198,114 @@ impl Drop for Cells {
     }
 }
 
-/// The addresses of the 32 lanes of one request, with their lowest and highest.
-pub struct Span {
-    /// Lane by lane; a lane that takes no part has the address of one that does.
-    addresses: [u64; 32],
-    min: u64,
-    max: u64,
-    /// Bytes that each lane touches from its address on.
-    bytes: u64,
-    /// What the addresses have been found to be multiples of: a power of two, at most `bytes`.
-    align: u64,
-}
-
-impl Span {
-    /// The span of a request of `bytes` bytes a lane that must be aligned to `align`, a power of
-    /// two; `None` if one of the addresses is not.
-    #[inline(always)]
-    pub fn new(addresses: [u64; 32], bytes: u64, align: u64) -> Option<Span> {
-        let (mut min, mut max, mut bits) = (u64::MAX, 0, 0);
-        for &address in &addresses {
-            min = min.min(address);
-            max = max.max(address);
-            bits |= address;
-        }
-        (bits & (align - 1) == 0).then_some(Span { addresses, min, max, bytes, align })
-    }
-
-    /// The lowest address.
-    #[inline(always)]
-    pub fn min(&self) -> u64 {
-        self.min
-    }
-
-    /// The highest address.
-    #[inline(always)]
-    pub fn max(&self) -> u64 {
-        self.max
-    }
-
-    /// One past the last byte; `None` beyond all addresses.
-    #[inline(always)]
-    pub fn end(&self) -> Option<u64> {
-        self.max.checked_add(self.bytes)
-    }
-
-    /// The addresses lane by lane.
-    #[inline(always)]
-    pub fn addresses(&self) -> &[u64; 32] {
-        &self.addresses
-    }
-}
-
 /// A request of a warp that has been found to lie in some [`Cells`].
 pub struct Lanes<'a> {
-    cells: &'a Cells,
-    base: u64,
-    span: &'a Span,
+    /// What the lowest lane accesses: it, and as many bytes as the shape reaches, are in the cells.
+    start: NonNull<u8>,
+    shape: &'a Shape,
+    /// Whether one host thread has all these cells to itself.
+    alone: bool,
+    cells: PhantomData<&'a Cells>,
 }
 
+/// A number that vectors can read and write for all lanes at once.
+pub trait Vector: Cell {
+    /// Reads it in all lanes.
+    fn load_all(lanes: &Lanes, part: u32, to: &mut [Self; 32]);
+    /// Writes it in all lanes, in their order.
+    fn store_all(lanes: &Lanes, part: u32, from: &[Self; 32]);
+}
+
+/// One more type of number whose vectors are these functions.
+macro_rules! vector {
+    ($number:ty, $read:path, $write:path) => {
+        impl Vector for $number {
+            #[inline(always)]
+            fn load_all(lanes: &Lanes, part: u32, to: &mut [Self; 32]) {
+                #[cfg(target_arch = "x86_64")]
+                if lanes.are_prepared() {
+                    let start = lanes.part::<Self>(part);
+                    // SAFETY: only a processor that has vectors prepares a shape; `part` has
+                    // checked that each lane's number is within the cells.
+                    return unsafe { $read(start, lanes.shape, to) };
+                }
+                for (lane, to) in to.iter_mut().enumerate() {
+                    *to = lanes.load(lane, part);
+                }
+            }
+
+            #[inline(always)]
+            fn store_all(lanes: &Lanes, part: u32, from: &[Self; 32]) {
+                #[cfg(target_arch = "x86_64")]
+                if lanes.are_prepared() {
+                    let start = lanes.part::<Self>(part);
+                    // SAFETY: as in `load_all`.
+                    return unsafe { $write(start, lanes.shape, from) };
+                }
+                for (lane, &from) in from.iter().enumerate() {
+                    lanes.store(lane, part, from);
+                }
+            }
+        }
+    };
+}
+
+vector!(u32, super::vector::read_words, super::vector::write_words);
+vector!(u64, super::vector::read_doubles, super::vector::write_doubles);
+
 impl Lanes<'_> {
+    /// The same, of cells that no other host thread accesses: an update then needs no lock.
+    #[inline(always)]
+    pub fn alone(self) -> Self {
+        Lanes { alone: true, ..self }
+    }
+
+    /// Whether all lanes are read at once as fast as one.
+    #[inline(always)]
+    pub fn are_prepared(&self) -> bool {
+        self.shape.steps()[0] != Step::Scalar
+    }
+
+    /// Where the number lies that the lowest lane has `part` numbers beyond its address.
+    #[inline(always)]
+    fn part<T: Cell>(&self, part: u32) -> *mut u8 {
+        let beyond = part * T::BYTES as u32;
+        assert!(beyond + T::BYTES as u32 <= self.shape.bytes());
+        // SAFETY: this is within the bytes of the lowest lane, all of which are in the cells.
+        unsafe { self.start.as_ptr().add(beyond as usize) }
+    }
+
     /// Where the number lies that a lane has `part` numbers beyond its address.
     #[inline(always)]
-    fn at<T: Cell>(&self, lane: usize, part: u64) -> *mut u8 {
-        let beyond = part * T::BYTES;
-        assert!(T::BYTES <= self.span.align && beyond + T::BYTES <= self.span.bytes);
-        let offset = (self.span.addresses[lane] - self.base) + beyond;
-        // SAFETY: `Cells::lanes` has checked that [min, max + bytes) of the span, in which every
-        // address lies, is within the cells; the number lies within the lane's bytes.
-        unsafe { self.cells.start.as_ptr().add(offset as usize) }
+    fn at<T: Cell>(&self, lane: usize, part: u32) -> *mut u8 {
+        let start = self.part::<T>(part);
+        // SAFETY: the lane's bytes begin so far beyond the lowest one's, and are in the cells too.
+        unsafe { start.add(self.shape.offsets()[lane] as usize) }
     }
 
     /// Reads a lane's number.
     #[inline(always)]
-    pub fn load<T: Cell>(&self, lane: usize, part: u64) -> T {
-        // SAFETY: `at` points into the cells; the span's addresses and the start of the cells are
-        // multiples of `align`, as the lowest address was checked against both.
+    pub fn load<T: Cell>(&self, lane: usize, part: u32) -> T {
+        // SAFETY: `at` points into the cells. Start and offsets are multiples of the lane's bytes,
+        // which are a power of two that is not less than the number's.
         unsafe { T::load(self.at::<T>(lane, part)) }
     }
 
     /// Writes a lane's number.
     #[inline(always)]
-    pub fn store<T: Cell>(&self, lane: usize, part: u64, value: T) {
+    pub fn store<T: Cell>(&self, lane: usize, part: u32, value: T) {
         // SAFETY: as of `load`.
         unsafe { value.store(self.at::<T>(lane, part)) }
     }
 
     /// Replaces a lane's number by what `new` makes of it, as one step; returns the old one.
     #[inline(always)]
-    pub fn update<T: Cell>(&self, lane: usize, new: impl FnMut(T) -> T) -> T {
+    pub fn update<T: Cell>(&self, lane: usize, mut new: impl FnMut(T) -> T) -> T {
+        if self.alone {
+            let old = self.load(lane, 0);
+            self.store(lane, 0, new(old));
+            return old;
+        }
         // SAFETY: as of `load`.
         unsafe { T::update(self.at::<T>(lane, 0), new) }
     }

@@ -7,12 +7,16 @@
 //! Fresh memory holds a pattern, so that reading it before writing shows.
 
 mod cells;
+mod shape;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-pub use cells::{Cell, Cells, Lanes, Span};
+pub use cells::{Cell, Cells, Lanes, Vector};
+pub use shape::Shape;
 
 /// Every address is a multiple of this, and every allocation takes up a multiple of it: what
 /// PyTorch's allocator rounds to.
@@ -72,6 +76,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// One past its last address.
+    #[inline]
     pub fn end(&self) -> u64 {
         self.start + self.cells.len() as u64
     }
@@ -230,6 +235,11 @@ impl Memory {
         Ok(Some((&found.cells, (at - found.start) as usize)))
     }
 
+    /// Where the live allocations lie, from the lowest on.
+    pub fn live(&self) -> impl Iterator<Item = Range<u64>> {
+        self.live.values().map(|allocation| allocation.start..allocation.end())
+    }
+
     /// The allocation that an address lies in.
     pub fn find(&self, address: u64) -> Option<&Allocation> {
         let (_, below) = self.live.range(..=address).next_back()?;
@@ -255,6 +265,17 @@ impl Memory {
             Some((start, len)) => describe(start, len, at, bytes),
         }
     }
+}
+
+/// Whether the lanes of a request can be accessed some at a time.
+#[cfg(target_arch = "x86_64")]
+fn vectors_are_there() -> bool {
+    vector::are_there()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn vectors_are_there() -> bool {
+    false
 }
 
 /// Where the range at `at` lies, seen from an allocation.

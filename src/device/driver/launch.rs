@@ -78,6 +78,12 @@ impl Params {
         self.and(value.to_le_bytes())
     }
 
+    /// And a struct with these members, none of which has more than 4 bytes.
+    pub fn struct_of(mut self, members: &Params) -> Params {
+        self.0.extend(&members.0);
+        self
+    }
+
     fn and<const N: usize>(mut self, value: [u8; N]) -> Params {
         self.0.resize(self.0.len().next_multiple_of(N), 0);
         self.0.extend(value);

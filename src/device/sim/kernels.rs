@@ -34,7 +34,7 @@ impl SimDevice {
         if report.counters.warp_instructions > 0 {
             let figures = state.device.gpu.figures();
             let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
-            state.timeline.launch(figures, blocks, report.modelled_ns.unwrap_or(0), stream.id);
+            state.timeline.launch(figures, blocks, report.modelled_ns, stream.id);
             state.launches.add(&report);
         }
         drop(state);

@@ -12,8 +12,7 @@ pub struct Launches {
     pub count: u64,
     /// What they did.
     pub counters: Counters,
-    /// The *modelled* time that they take, without the calls and without waiting for a turn; 0 as
-    /// long as the simulator does not model a kernel's own time.
+    /// The *modelled* time that they take, without the calls and without waiting for a turn.
     pub modelled_ns: Nanoseconds,
 }
 
@@ -21,6 +20,6 @@ impl Launches {
     pub(super) fn add(&mut self, report: &Report) {
         self.count += 1;
         self.counters += report.counters;
-        self.modelled_ns += report.modelled_ns.unwrap_or(0);
+        self.modelled_ns += report.modelled_ns;
     }
 }

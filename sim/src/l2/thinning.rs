@@ -1,0 +1,114 @@
+//! What is left of a trace that has no more room.
+//!
+//! What it becomes depends on what the block asks for, and not on the order of its warps: so it is
+//! the same for each seed.
+
+use std::collections::HashMap;
+
+use crate::gpu::LINE_SECTORS;
+
+use super::trace::{Run, Turn};
+
+/// How runs are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Thinning {
+    /// Nothing can make way, so that only the first touch of a sector matters.
+    FirstTouches,
+    /// Of a cache of so many sets one of 2 to a power is watched: what happens in a set depends on
+    /// nothing else, so what is counted there stands for the others. 0 is all of them.
+    Sample {
+        /// Sets of the cache.
+        sets: u64,
+        /// The power of two.
+        power: u32,
+    },
+}
+
+impl Default for Thinning {
+    fn default() -> Thinning {
+        Thinning::FirstTouches
+    }
+}
+
+/// The smallest sample is one of 2 to this power of the sets: some dozens of them.
+const MOST_POWER: u32 = 6;
+
+impl Thinning {
+    /// The power of two of the sample.
+    pub fn power(self) -> u32 {
+        match self {
+            Thinning::FirstTouches => 0,
+            Thinning::Sample { power, .. } => power,
+        }
+    }
+
+    /// Thins out a trace with more than `most` runs; returns how many it may have from now on.
+    #[cold]
+    pub fn thin(&mut self, runs: &mut Vec<Run>, turns: &mut Vec<Turn>, most: usize) -> usize {
+        match self {
+            Thinning::FirstTouches => keep_first_touches(runs, turns),
+            Thinning::Sample { sets, power } => {
+                *power = (*power).max(1);
+                sample(runs, turns, *sets, *power);
+            }
+        }
+        self.settle(runs, turns, most);
+        most.max(2 * runs.len())
+    }
+
+    /// Makes a sample that has been begun as small as all runs together ask for. During the block
+    /// it cannot have become smaller.
+    pub fn settle(&mut self, runs: &mut Vec<Run>, turns: &mut Vec<Turn>, most: usize) {
+        let Thinning::Sample { sets, power } = self else { return };
+        if *power == 0 {
+            return;
+        }
+        sample(runs, turns, *sets, *power);
+        while runs.len() > most / 2 && *power < MOST_POWER {
+            *power += 1;
+            sample(runs, turns, *sets, *power);
+        }
+    }
+}
+
+/// Keeps the lines of one of 2 to the power `power` of the sets.
+pub(super) fn sample(runs: &mut Vec<Run>, turns: &mut [Turn], sets: u64, power: u32) {
+    // The lowest bits of a product with an odd number would be those of the set: these are not.
+    let chosen = |line: u64| (line % sets).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - power) == 0;
+    let mut kept = Vec::with_capacity(runs.len() / 2);
+    let mut start = 0;
+    for turn in turns {
+        for run in &runs[start..turn.end] {
+            for (line, inner, count) in run.groups(LINE_SECTORS).filter(|group| chosen(group.0)) {
+                kept.push(Run::new(run.kind(), line * LINE_SECTORS + inner, count));
+            }
+        }
+        (start, turn.end) = (turn.end, kept.len());
+    }
+    *runs = kept;
+}
+
+/// Keeps the runs that are the first of their warp to touch one of their sectors, or the first to
+/// write to it.
+fn keep_first_touches(runs: &mut Vec<Run>, turns: &mut [Turn]) {
+    let mut written: HashMap<(u32, u64), bool> = HashMap::new();
+    let mut is_new = |warp: u32, run: &Run| {
+        let writes = run.kind().writes();
+        let mut new = false;
+        for sector in run.first()..run.first() + run.count() {
+            let before = written.get(&(warp, sector)).copied();
+            if before.is_none() || writes && before == Some(false) {
+                written.insert((warp, sector), writes);
+                new = true;
+            }
+        }
+        new
+    };
+    let mut kept = Vec::new();
+    let mut start = 0;
+    for turn in turns {
+        kept.extend(runs[start..turn.end].iter().filter(|run| is_new(turn.warp, run)));
+        (start, turn.end) = (turn.end, kept.len());
+    }
+    *runs = kept;
+}

@@ -34,7 +34,7 @@ const BUDGETS: [(&[&str], &str, usize); 14] = [
     (&["tests/grading"], ".rs", 3_500),
     (&["tests/tidy"], ".rs", 2_500),
     (&["tests/gpu_sim"], ".rs", 800),
-    (&["tests/gpu"], ".rs", 3_500),
+    (&["tests/gpu", "tests/fake-cuda"], ".rs", 4_000),
     (&["tests/engine"], ".rs", 11_000),
     (&["tests/", "book/preprocessor/tests/"], ".rs", 2_500),
     (&["labs/src/", "labs/course/"], ".rs", 4_500),

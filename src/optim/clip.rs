@@ -17,7 +17,8 @@ use crate::optim::group::non_negative;
 ///
 /// Gradients whose norm is small enough stay as they are, to the last bit; without any gradient
 /// the norm is 0. It is computed in `f64`, on a GPU in `f32`: a square of an `f16` may be too large
-/// for one. Call it after the gradients of a scaled loss were unscaled, or the scale is clipped too.
+/// for one. Call it after the gradients of a scaled loss were unscaled, or the scale is clipped,
+/// too.
 ///
 /// A norm that is infinite or NaN makes the gradients 0 or NaN, as in PyTorch.
 ///

@@ -13,7 +13,7 @@ use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
 use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
-use crate::memory::{Role, count_hidden_copy};
+use crate::memory::{Role, count_hidden_copy, running};
 use crate::shape::Dims;
 
 /// A recorded operation, or the place where a leaf's gradient is collected.
@@ -119,6 +119,7 @@ impl Node {
             misuse(self.name, &[&dy.brief()], message.to_string())
         };
         let _off = set_autocast(None);
+        let _running = running(self.name, true);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {

@@ -5,6 +5,7 @@
 use crate::Tensor;
 use crate::dtype::DType;
 use crate::error::misuse;
+use crate::memory::inside_part;
 use crate::nn::{Dropout, Embedding, LayerNorm, Linear, Module, Parts, TransformerBlock, init};
 use crate::rng::Generator;
 
@@ -112,7 +113,8 @@ impl Module for Gpt {
         };
         let places = self.positions.weight.get().narrow(0, 0, time);
         let mut h = self.dropout.forward(&self.tokens.forward(x).add(&places));
-        for block in &self.blocks {
+        for (i, block) in self.blocks.iter().enumerate() {
+            let _part = inside_part("blocks", Some(i));
             h = block.forward(&h);
         }
         self.head.forward(&self.norm.forward(&h))

@@ -1,6 +1,7 @@
 //! Modules in a row.
 
 use crate::Tensor;
+use crate::memory::inside_part;
 use crate::nn::{Module, Parts};
 
 /// Modules of any kinds, each of which is given what the one before it gave. Their names are their
@@ -34,7 +35,8 @@ impl Module for Sequential {
 
     fn forward(&self, x: &Tensor) -> Tensor {
         let mut y = x.clone();
-        for layer in &self.layers {
+        for (i, layer) in self.layers.iter().enumerate() {
+            let _part = inside_part("", Some(i));
             y = layer.forward(&y);
         }
         y

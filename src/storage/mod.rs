@@ -27,6 +27,8 @@ pub struct Storage {
     in_flight: InFlight,
     /// Second: page-locked memory must not go before it is unlocked.
     page_lock: Option<PageLock>,
+    /// Counted out before the memory goes, which may be somebody else's a moment later.
+    memory: Tracked,
     /// Only ever tried, never waited for: that makes it the borrow flag.
     contents: RwLock<Contents>,
     /// The operations that hold a guard, for the message of a conflict.
@@ -35,9 +37,9 @@ pub struct Storage {
     /// The operation that raised the version last, for the message of autograd.
     last_writer: Mutex<&'static str>,
     address: u64,
+    bytes: u64,
     dtype: DType,
     device: Device,
-    memory: Tracked,
 }
 
 /// Where the numbers are.
@@ -60,22 +62,23 @@ impl Storage {
     /// A storage of the CPU over a buffer of any type; of its memory if that is page-locked.
     pub(crate) fn of_buffer(buffer: Buffer, page_lock: Option<PageLock>) -> Storage {
         let (dtype, bytes, address) = (buffer.dtype(), buffer.nbytes(), buffer.bytes().as_ptr());
-        let memory = Tracked::new(Device::Cpu, bytes as u64);
-        Storage::over(Contents::Host(buffer), dtype, memory, address as u64, page_lock)
+        let memory = Tracked::on_host(address as u64, bytes as u64);
+        let place = (address as u64, bytes as u64);
+        Storage::over(Contents::Host(buffer), dtype, memory, place, page_lock)
     }
 
     /// A storage of a device over memory of it.
-    pub(crate) fn of_device(device: Device, dtype: DType, allocation: Allocation) -> Storage {
-        let memory = Tracked::new(device, allocation.bytes());
-        let address = allocation.at().0;
-        Storage::over(Contents::Device(allocation), dtype, memory, address, None)
+    pub(crate) fn of_device(dtype: DType, mut allocation: Allocation) -> Storage {
+        let memory = allocation.take_tracked();
+        let place = (allocation.at().0, allocation.bytes());
+        Storage::over(Contents::Device(allocation), dtype, memory, place, None)
     }
 
     fn over(
         contents: Contents,
         dtype: DType,
         memory: Tracked,
-        address: u64,
+        (address, bytes): (u64, u64),
         page_lock: Option<PageLock>,
     ) -> Storage {
         Storage {
@@ -86,6 +89,7 @@ impl Storage {
             version: AtomicU64::new(0),
             last_writer: Mutex::new("nothing"),
             address,
+            bytes,
             dtype,
             device: memory.device(),
             memory,
@@ -114,7 +118,7 @@ impl Storage {
 
     /// Bytes that the storage holds, whatever part of them a tensor shows.
     pub fn nbytes(&self) -> u64 {
-        self.memory.bytes()
+        self.bytes
     }
 
     /// How often the numbers were changed in place.

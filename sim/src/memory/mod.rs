@@ -82,6 +82,14 @@ impl Allocation {
     }
 }
 
+/// Addresses that are taken.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    bytes: u64,
+    /// Whether pieces of it are lent out; else it is one allocation.
+    reserved: bool,
+}
+
 /// The memory of one device.
 pub struct Memory {
     /// The addresses that may be handed out.
@@ -91,6 +99,10 @@ pub struct Memory {
     capacity: u64,
     /// Bytes taken up, each allocation rounded up to [`ALIGNMENT`].
     allocated: u64,
+    /// First address and bytes of what takes up memory: of each allocation, and of each run that
+    /// is reserved to be lent out.
+    runs: BTreeMap<u64, Run>,
+    /// What may be accessed.
     live: BTreeMap<u64, Allocation>,
     /// What was freed last, oldest first.
     freed: VecDeque<Range<u64>>,
@@ -107,8 +119,8 @@ fn gap(bytes: u64) -> u64 {
 impl Memory {
     /// An empty memory that hands out addresses of the window, both ends of which are aligned.
     pub fn new(window: Range<u64>, capacity: u64) -> Memory {
-        let (live, freed) = (BTreeMap::new(), VecDeque::new());
-        Memory { next: window.start, window, capacity, allocated: 0, live, freed }
+        let (runs, live, freed) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
+        Memory { next: window.start, window, capacity, allocated: 0, runs, live, freed }
     }
 
     /// How many bytes the GPU has.
@@ -123,6 +135,47 @@ impl Memory {
 
     /// Makes room for so many bytes; for none, the null address.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, Error> {
+        let start = self.take(bytes, false)?;
+        if bytes > 0
+            && let Err(error) = self.make_live(start, bytes)
+        {
+            self.free(start)?;
+            return Err(error);
+        }
+        Ok(start)
+    }
+
+    /// Takes up so many bytes for an allocator that lends them out piece by piece. Until then
+    /// nothing of them may be accessed. For no bytes, the null address.
+    pub fn reserve(&mut self, bytes: u64) -> Result<u64, Error> {
+        self.take(bytes, true)
+    }
+
+    /// Makes a piece of a reserved run accessible, with fresh bytes in it. Pieces may lie side by
+    /// side, so running past the end of one is found unless the next one is lent too.
+    pub fn lend(&mut self, at: u64, bytes: u64) -> Result<(), Error> {
+        let run = self.runs.range(..=at).next_back().filter(|(_, run)| run.reserved);
+        let within = run.is_some_and(|(start, run)| {
+            at.checked_add(bytes).is_some_and(|end| end <= start + run.bytes)
+        });
+        let below = self.live.range(..=at).next_back().map_or(0, |(_, piece)| piece.end());
+        let above = self.live.range(at..).next().map_or(u64::MAX, |(&start, _)| start);
+        if !within || below > at || above < at + bytes {
+            let say = format!("lend: {bytes} bytes at {at:#x} are not reserved, or lent already");
+            return Err(Error::Fault(say));
+        }
+        self.make_live(at, bytes)
+    }
+
+    /// Nothing that was lent at an address may be accessed any more.
+    pub fn take_back(&mut self, at: u64) {
+        if let Some(piece) = self.live.remove(&at) {
+            self.remember(piece.start..piece.end());
+        }
+    }
+
+    /// Finds a place for so many bytes and counts them.
+    fn take(&mut self, bytes: u64, reserved: bool) -> Result<u64, Error> {
         if bytes == 0 {
             return Ok(0);
         }
@@ -136,15 +189,20 @@ impl Memory {
         let Some(start) = with_gap.and_then(|size| self.place(size)) else {
             return Err(Error::Fault(format!("no run of addresses is left for {bytes} bytes")));
         };
+        self.runs.insert(start, Run { bytes: size, reserved });
+        self.allocated += size;
+        self.next = start + size + gap(size);
+        Ok(start)
+    }
+
+    fn make_live(&mut self, start: u64, bytes: u64) -> Result<(), Error> {
         let cells = usize::try_from(bytes).ok().and_then(Cells::zeroed);
         let Some(cells) = cells else {
             return Err(Error::Fault(format!("the host itself has no {bytes} bytes for it")));
         };
         cells.fill(0, cells.len(), FRESH);
         self.live.insert(start, Allocation { start, cells });
-        self.allocated += size;
-        self.next = start + size + gap(size);
-        Ok(start)
+        Ok(())
     }
 
     /// The next free run of addresses, or the first one when the end is reached.
@@ -154,12 +212,11 @@ impl Memory {
 
     fn run_from(&self, from: u64, size: u64) -> Option<u64> {
         let mut at = from;
-        for (&start, allocation) in self.live.range(from..) {
+        for (&start, run) in self.runs.range(from..) {
             if start - at >= size {
                 break;
             }
-            let bytes = rounded(allocation.cells.len() as u64);
-            at = start + bytes + gap(bytes);
+            at = start + run.bytes + gap(run.bytes);
         }
         (self.window.end.saturating_sub(at) >= size).then_some(at)
     }
@@ -169,19 +226,26 @@ impl Memory {
         if address == 0 {
             return Ok(());
         }
-        let Some(allocation) = self.live.remove(&address) else {
+        let Some(run) = self.runs.remove(&address) else {
             return Err(Error::Fault(format!(
                 "free({address:#x}): no live allocation begins there, so it was freed before or \
                  never allocated; {}",
                 self.near(address, 1)
             )));
         };
-        self.allocated -= rounded(allocation.cells.len() as u64);
+        self.allocated -= run.bytes;
+        let pieces: Vec<u64> =
+            self.live.range(address..address + run.bytes).map(|it| *it.0).collect();
+        pieces.into_iter().for_each(|at| self.take_back(at));
+        Ok(())
+    }
+
+    /// What was freed last is remembered, to tell a use after free from a wild pointer.
+    fn remember(&mut self, range: Range<u64>) {
         if self.freed.len() == REMEMBERED {
             self.freed.pop_front();
         }
-        self.freed.push_back(allocation.start..allocation.end());
-        Ok(())
+        self.freed.push_back(range);
     }
 
     /// Copies device memory out, into all of `bytes`, on behalf of `op`.

@@ -2,7 +2,7 @@
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
 //! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what a change in place
-//! does to the graph, `graph.rs` a picture of what is recorded and what it holds in memory,
+//! does to the graph, `recompute.rs` parts of it that run twice to keep less, `graph.rs` a picture of what is recorded and what it holds in memory,
 //! `gradcheck.rs` the judge. No file here names an operation.
 
 mod backward;
@@ -13,6 +13,7 @@ mod in_place;
 mod mode;
 mod node;
 mod op;
+mod recompute;
 
 pub use backward::{Keep, backward, grad};
 pub use ctx::Ctx;
@@ -24,3 +25,5 @@ pub(crate) use mode::{AutocastGuard, set_autocast};
 pub use mode::{autocast_dtype, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
 pub use node::Node;
 pub use op::{Op, apply};
+pub(crate) use recompute::is_recomputing;
+pub use recompute::recompute;

@@ -43,6 +43,11 @@ pub fn inference_mode<T>(f: impl FnOnce() -> T) -> T {
     with_mode(Mode::Inference, f)
 }
 
+/// Runs `f` with recording on, whatever it was.
+pub(super) fn recorded<T>(f: impl FnOnce() -> T) -> T {
+    with_mode(Mode::Record, f)
+}
+
 /// Sets the mode back even if `f` panics.
 struct Restore(Mode);
 

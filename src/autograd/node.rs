@@ -46,10 +46,11 @@ impl Node {
     /// The node of an operation whose result is `y`.
     pub(super) fn of_op(
         op: Box<dyn AnyOp>,
-        ctx: Ctx,
+        mut ctx: Ctx,
         edges: Vec<Option<Arc<Node>>>,
         y: &Tensor,
     ) -> Arc<Node> {
+        ctx.hand_over();
         let name = ctx.op();
         Node::new(name, y, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
     }
@@ -147,13 +148,13 @@ impl Node {
     /// Frees the saved tensors. An operation that saved none can run its backward pass again.
     pub fn release(&self) {
         if let Kind::Op { ctx, .. } = &self.kind {
-            lock(ctx).take_if(|ctx| ctx.tensors().next().is_some());
+            lock(ctx).take_if(|ctx| ctx.has_any_saved());
         }
     }
 
     /// The tensors that the operation has saved.
     pub fn saved_tensors(&self) -> Vec<Tensor> {
-        self.context().map_or(Vec::new(), |ctx| ctx.tensors().cloned().collect())
+        self.context().map_or(Vec::new(), |ctx| ctx.tensors())
     }
 
     /// Bytes of the storages that this node keeps alive, each storage once.

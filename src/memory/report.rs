@@ -32,13 +32,14 @@ pub(super) fn out_of_memory<S: Source>(
         Bytes(largest)
     );
     if !holders.is_empty() {
-        report.push_str("\nthe largest holders:");
+        report.push_str("; the largest holders: ");
     }
-    for Holding { op, role, bytes } in holders.iter().take(HOLDERS) {
-        write!(report, "\n  {} by {op}, {}", Bytes(*bytes), role.name()).expect("a String");
+    for (i, Holding { op, role, bytes }) in holders.iter().take(HOLDERS).enumerate() {
+        let comma = if i == 0 { "" } else { ", " };
+        write!(report, "{comma}{} by {op} ({})", Bytes(*bytes), role.name()).expect("a String");
     }
     for advice in advice(requested, unused, &holders) {
-        write!(report, "\ntry: {advice}").expect("a String");
+        write!(report, "; try: {advice}").expect("a String");
     }
     report
 }

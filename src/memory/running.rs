@@ -71,6 +71,12 @@ pub(crate) fn running(name: &'static str, backward: bool) -> Running {
     Running(before)
 }
 
+/// Lets what runs until the guard is dropped be no part of an operation.
+#[must_use]
+pub(crate) fn outside_operations() -> Running {
+    Running(OP.replace(RunningOp::NONE))
+}
+
 /// Sets the operation back to what it was, even if the code in between panics.
 pub(crate) struct Running(RunningOp);
 
@@ -94,6 +100,11 @@ pub(crate) fn inside_part(name: &str, number: Option<usize>) -> InsidePart {
     }
     MODULE.set(interned(path));
     InsidePart(before)
+}
+
+/// The part of a module that computes now.
+pub(crate) fn current_module() -> &'static str {
+    MODULE.get()
 }
 
 /// Sets the module back to what it was, even if the code in between panics.

@@ -105,6 +105,7 @@ fn eventful(n: usize) -> engine_room::memory::Snapshot {
 
 #[test]
 fn a_snapshot_has_the_shape_of_pytorchs() {
+    let _alone = alone();
     let snapshot = eventful(53);
     let json: Value = serde_json::from_str(&snapshot.to_json()).expect("JSON");
     let traces = json["device_traces"].as_array().unwrap();
@@ -117,7 +118,9 @@ fn a_snapshot_has_the_shape_of_pytorchs() {
         assert!(actions.contains(&action), "{action}");
     }
     let oom = &traces[53].as_array().unwrap()[actions.iter().position(|it| *it == "oom").unwrap()];
-    assert_eq!((&oom["size"], &oom["device_free"]), (&json!(128 * MIB), &json!(62 * MIB)));
+    assert_eq!(oom["size"], 128 * MIB);
+    let kernels = 62 * MIB - oom["device_free"].as_u64().unwrap();
+    assert!(kernels < 65536, "their variables take up {kernels} bytes");
     let segment = &json["segments"][0];
     let blocks = segment["blocks"].as_array().unwrap();
     let sum = |key: &str| blocks.iter().map(|it| it[key].as_u64().unwrap()).sum::<u64>();
@@ -175,6 +178,7 @@ fn unpickled(bytes: &[u8]) -> Value {
 /// Both come from `tests/golden/make_memory.py`: the table is what PyTorch makes of the numbers.
 #[test]
 fn the_table_is_pytorchs() {
+    let _alone = alone();
     let golden: Value =
         serde_json::from_str(include_str!("golden/memory.json")).expect("the golden file");
     let gpu = Device::Sim(54);

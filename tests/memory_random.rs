@@ -20,8 +20,9 @@ struct Block {
     size: u64,
     requested: u64,
     state: State,
-    /// The streams, beside its own, that use it or that it still waits for.
-    uses: Vec<usize>,
+    /// The streams, beside its own, that use it; when it was freed, each with the number of the
+    /// mark that it waits for.
+    uses: Vec<(usize, u64)>,
 }
 
 #[derive(Debug)]
@@ -36,6 +37,8 @@ struct Segment {
 #[derive(Default)]
 struct Model {
     segments: Vec<Segment>,
+    /// The number of the last mark in each stream, and of the last one that it has come past.
+    marks: [(u64, u64); 3],
 }
 
 impl Model {
@@ -92,16 +95,33 @@ impl Model {
     }
 
     fn free(&mut self, at: u64) {
+        let mut marks = self.marks;
         let block = self.find(at);
         block.state = State::AwaitingFree;
-        self.settle(|_| false);
+        for (stream, mark) in &mut block.uses {
+            marks[*stream].0 += 1;
+            *mark = marks[*stream].0;
+        }
+        let waits = !block.uses.is_empty();
+        self.marks = marks;
+        if !waits {
+            let block = self.find(at);
+            (block.state, block.requested) = (State::Free, 0);
+            self.merge();
+        }
     }
 
-    /// Frees what waits for nothing any more, when these streams have done all their work.
-    fn settle(&mut self, is_done: impl Fn(usize) -> bool) {
+    /// Lets a stream come past all its marks.
+    fn finish(&mut self, stream: usize) {
+        self.marks[stream].1 = self.marks[stream].0;
+    }
+
+    /// Frees what waits for nothing any more.
+    fn settle(&mut self) {
+        let marks = self.marks;
         for block in self.segments.iter_mut().flat_map(|it| &mut it.blocks) {
             if block.state == State::AwaitingFree {
-                block.uses.retain(|&stream| !is_done(stream));
+                block.uses.retain(|&(stream, mark)| marks[stream].1 < mark);
                 if block.uses.is_empty() {
                     (block.state, block.requested) = (State::Free, 0);
                 }
@@ -111,9 +131,18 @@ impl Model {
     }
 
     fn release(&mut self) {
-        self.settle(|_| true);
+        // A stream that no block waits for is not waited for either.
+        if self.is_anything_waiting() {
+            (0..3).for_each(|stream| self.finish(stream));
+        }
+        self.settle();
         let is_free = |it: &Segment| it.blocks.len() == 1 && it.blocks[0].state == State::Free;
         self.segments.retain(|segment| !is_free(segment));
+    }
+
+    fn is_anything_waiting(&self) -> bool {
+        let mut blocks = self.segments.iter().flat_map(|it| &it.blocks);
+        blocks.any(|block| block.state == State::AwaitingFree)
     }
 
     /// What the allocator must show.
@@ -157,13 +186,8 @@ impl Pair {
     fn alloc(&mut self, bytes: u64, stream: usize) {
         let given = self.allocator.alloc(bytes, stream, Label::NONE);
         let size = bytes.next_multiple_of(512);
-        // The allocator looks for streams that have come past their marks first.
-        let done: Vec<usize> = {
-            let state = self.allocator.source().state.borrow();
-            let done = state.streams.iter().filter(|(_, (given, done))| given == done);
-            done.map(|(&stream, _)| stream).collect()
-        };
-        self.model.settle(|stream| done.contains(&stream));
+        // The allocator looks first which streams have come past their marks.
+        self.model.settle();
         let segment = match size {
             0..=SMALL_SIZE => SMALL_SEGMENT,
             ..OWN_SEGMENT => LARGE_SEGMENT,
@@ -179,7 +203,10 @@ impl Pair {
                 self.out_of_memory += 1;
                 return;
             }
-            let (at, state) = (self.allocator.source().newest(), State::Free);
+            let fake = self.allocator.source().state.borrow();
+            let newest = fake.segments.last_key_value().expect("a segment");
+            let (at, state) = (*newest.0, State::Free);
+            drop(fake);
             let block = Block { at, size: segment, requested: 0, state, uses: Vec::new() };
             let (small, blocks) = (size <= SMALL_SIZE, vec![block]);
             self.model.segments.push(Segment { at, size: segment, stream, small, blocks });
@@ -212,11 +239,14 @@ impl Pair {
                     self.model.segments.iter().find(|it| (it.at..it.at + it.size).contains(&at));
                 let own = own.expect("a segment").stream;
                 let block = self.model.find(at);
-                if stream != own && !block.uses.contains(&stream) {
-                    block.uses.push(stream);
+                if stream != own && block.uses.iter().all(|it| it.0 != stream) {
+                    block.uses.push((stream, 0));
                 }
             }
-            985..998 => self.allocator.source().finish(stream),
+            985..998 => {
+                self.allocator.source().finish(stream);
+                self.model.finish(stream);
+            }
             998 => {
                 self.allocator.empty_cache().unwrap();
                 self.model.release();

@@ -41,11 +41,6 @@ impl Fake {
         let (given, done) = state.streams.entry(stream).or_default();
         *done = *given;
     }
-
-    /// The first address of the segment that was taken last.
-    pub fn newest(&self) -> u64 {
-        *self.state.borrow().segments.last_key_value().expect("a segment").0
-    }
 }
 
 impl Source for Fake {

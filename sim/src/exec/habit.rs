@@ -139,21 +139,25 @@ impl<'a> Habit<'a> {
                 }
                 self.traffic.count_shared(u64::from(*known) - 1);
             }
-            Place::Memory(_) if space != Space::Constant => {
-                let known = &mut self.sectors[low as usize % 32];
-                if *known == 0 {
-                    *known = sectors(&self.shape.addresses(low)) as u8;
-                }
-                let sectors = u64::from(*known);
-                self.traffic.count_global(sectors);
-                let (first, last) = (low >> 5, (low + u64::from(self.shape.reach()) - 1) >> 5);
-                if last - first + 1 == sectors {
-                    trace.note(Run::new(kind, first, sectors));
-                } else {
-                    trace.scatter(kind, &self.shape.addresses(low));
-                }
-            }
+            Place::Memory(_) if space != Space::Constant => self.count_global(low, kind, trace),
             _ => {}
+        }
+    }
+
+    /// Not inlined, so that the loop around accesses to shared memory stays small.
+    #[inline(never)]
+    fn count_global(&mut self, low: u64, kind: Kind, trace: &mut Trace) {
+        let known = &mut self.sectors[low as usize % 32];
+        if *known == 0 {
+            *known = sectors(&self.shape.addresses(low)) as u8;
+        }
+        let sectors = u64::from(*known);
+        self.traffic.count_global(sectors);
+        let (first, last) = (low >> 5, (low + u64::from(self.shape.reach()) - 1) >> 5);
+        if last - first + 1 == sectors {
+            trace.note(Run::new(kind, first, sectors));
+        } else {
+            trace.scatter(kind, &self.shape.addresses(low));
         }
     }
 }

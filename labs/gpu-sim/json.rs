@@ -77,12 +77,12 @@ fn error(finding: &Finding) -> Error {
     }
 }
 
-/// What a finding says, with the lines that were inlined into the reader's.
+/// What a finding says, with the lines inlined into the reader's and those of the calls around it.
 pub fn message(finding: &Finding) -> String {
     let inlined: Vec<String> = finding.places.iter().skip(1).map(place).collect();
     match &inlined[..] {
         [] => finding.message.clone(),
-        lines => format!("{} (inlined there: {})", finding.message, lines.join(", ")),
+        lines => format!("{} (also {})", finding.message, lines.join(", ")),
     }
 }
 

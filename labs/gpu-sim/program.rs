@@ -22,7 +22,8 @@ pub fn load(path: &Path, nvrtc: Option<&PathBuf>, gpu: Gpu) -> Result<Module, St
         return parse(&name, &text).map_err(|error| error.to_string());
     }
     let compiler = Nvrtc::find(nvrtc.map(PathBuf::as_path))?;
-    let ptx = compiler.compile(path, &text, architecture(gpu)).map_err(|log| first_error(&log))?;
+    let ptx = compiler.compile(path, &text, architecture(gpu), &[]);
+    let ptx = ptx.map_err(|log| first_error(&log))?;
     let mut module = parse(&format!("{name} as PTX"), &ptx).map_err(|error| error.to_string())?;
     // NVRTC writes whole paths: the source is called what the command line calls it.
     let whole = std::path::absolute(path).unwrap_or_default().display().to_string();

@@ -90,6 +90,20 @@ fn steps(random: &mut Random, size: usize) -> Steps {
     steps
 }
 
+/// Copies the data to a place, or back.
+fn copy(space: &str, there: bool) -> String {
+    let (from, to) = match there {
+        true => (".global.u64 %v, [%x]".to_string(), format!("{space}.u64 [%y]")),
+        false => (format!("{space}.u64 %v, [%y]"), ".global.u64 [%x]".to_string()),
+    };
+    format!(
+        "mov.u32 %i, 0;\nC{there}:\nmul.wide.u32 %x, %i, 8; add.s64 %y, %x, %base;\n\
+         add.s64 %x, %x, %data;\nld{from}; st{to}, %v;\n\
+         add.u32 %i, %i, 1; setp.lt.u32 %q, %i, {}; @%q bra C{there};\n",
+        BYTES / 8
+    )
+}
+
 /// A kernel that copies `data` to a place, makes the requests of the table, one after the other,
 /// and copies the place back. Loads go to `out`; what is stored is the number of step and lane.
 fn kernel((place, space): (&str, &str), form: Form, stores: bool) -> String {
@@ -100,19 +114,6 @@ fn kernel((place, space): (&str, &str), form: Form, stores: bool) -> String {
         ("global", _) => "mov.u64 %base, %data;".to_string(),
         (_, "") => format!("mov.u64 %base, {place}s; cvta.{place}.u64 %base, %base;"),
         _ => format!("mov.u64 %base, {place}s;"),
-    };
-    let moved = |to: &str, from: &str, lanes: usize| {
-        let loop_ = format!("{to}{}", lanes);
-        format!(
-            "mov.u32 %i, 0;\n{loop_}:\nmul.wide.u32 %x, %i, 8; add.s64 %y, %x, %base;\n\
-             add.s64 %x, %x, %data;\nld{}.u64 %v, [{}]; st{}.u64 [{}], %v;\n\
-             add.u32 %i, %i, 1; setp.lt.u32 %q, %i, {}; @%q bra {loop_};\n",
-            if from == "data" { ".global" } else { space },
-            if from == "data" { "%x" } else { "%y" },
-            if from == "data" { space } else { ".global" },
-            if from == "data" { "%y" } else { "%x" },
-            BYTES / 8
-        )
     };
     let zero: String = (0..4).map(|i| format!("mov.u32 %r{i}, 0; mov.u64 %l{i}, 0;\n")).collect();
     let number: String =
@@ -127,7 +128,7 @@ fn kernel((place, space): (&str, &str), form: Form, stores: bool) -> String {
     };
     let copies = place != "global";
     let (there, back) = match copies {
-        true => (moved("there", "data", 1), moved("back", "place", 2)),
+        true => (copy(space, true), copy(space, false)),
         false => Default::default(),
     };
     format!(

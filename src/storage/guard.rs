@@ -107,6 +107,13 @@ pub struct Writing<'a> {
     guard: RwLockWriteGuard<'a, Contents>,
 }
 
+impl Writing<'_> {
+    /// The memory of a storage that lies on a device.
+    pub(crate) fn allocation(&self) -> Option<&Allocation> {
+        if let Contents::Device(allocation) = &*self.guard { Some(allocation) } else { None }
+    }
+}
+
 impl Deref for Writing<'_> {
     type Target = Buffer;
 

@@ -27,7 +27,7 @@ static BUDGET: Rule = Rule {
 
 /// Where its files are, how they end, the budget in lines. A file counts in the first that fits.
 const BUDGETS: [(&[&str], &str, usize); 12] = [
-    (&["sim/src/"], ".rs", 13_000),
+    (&["sim/src/"], ".rs", 14_000),
     (&["sim/tests/", "sim/benches/"], ".rs", 8_000),
     (&["src/"], ".rs", 20_000),
     (&["tests/grading"], ".rs", 3_500),
@@ -192,7 +192,7 @@ mod planted {
     fn a_part_over_its_budget() {
         catches(budgets, "book/preprocessor/src/a.rs", &"\n".repeat(1_301), 0);
         catches(budgets, "labs/lab-01-a/checks.rs", &"\n".repeat(LAB + 1), 0);
-        catches(budgets, "sim/src/a.rs", &"\n".repeat(13_001), 0);
+        catches(budgets, "sim/src/a.rs", &"\n".repeat(14_001), 0);
         accepts(budgets, "src/a.rs", &"\n".repeat(11_000));
     }
 

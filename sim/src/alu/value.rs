@@ -195,157 +195,36 @@ impl<T: Lane> Value for T {
     }
 }
 
-impl Lane for u8 {
-    type Slot = u32;
-    const BITS: u32 = 8;
+/// One more type of the host: its lane, whether it is signed, and the ways there and back. These
+/// are casts, because a generic copy of bytes is not inlined everywhere, and then no vector.
+macro_rules! lane {
+    ($type:ty, $slot:ty, $signed:literal, $from:expr, $to:expr) => {
+        impl Lane for $type {
+            type Slot = $slot;
+            const BITS: u32 = 8 * size_of::<$type>() as u32;
+            const SIGNED: bool = $signed;
 
-    #[inline(always)]
-    fn from_lane(lane: u32) -> u8 {
-        lane as u8
-    }
+            #[inline(always)]
+            fn from_lane(lane: $slot) -> $type {
+                $from(lane)
+            }
 
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        self.into()
-    }
+            #[inline(always)]
+            fn to_lane(self) -> $slot {
+                $to(self)
+            }
+        }
+    };
 }
 
-impl Lane for i8 {
-    type Slot = u32;
-    const BITS: u32 = 8;
-    const SIGNED: bool = true;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> i8 {
-        lane as i8
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        // It lies in a register of 16 bits at least, and is sign-extended to 16 (§9.4.1).
-        u32::from(self as i16 as u16)
-    }
-}
-
-impl Lane for u16 {
-    type Slot = u32;
-    const BITS: u32 = 16;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> u16 {
-        lane as u16
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        self.into()
-    }
-}
-
-impl Lane for i16 {
-    type Slot = u32;
-    const BITS: u32 = 16;
-    const SIGNED: bool = true;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> i16 {
-        lane as i16
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        u32::from(self as u16)
-    }
-}
-
-impl Lane for u32 {
-    type Slot = u32;
-    const BITS: u32 = 32;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> u32 {
-        lane
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        self
-    }
-}
-
-impl Lane for i32 {
-    type Slot = u32;
-    const BITS: u32 = 32;
-    const SIGNED: bool = true;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> i32 {
-        lane as i32
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        self as u32
-    }
-}
-
-impl Lane for f32 {
-    type Slot = u32;
-    const BITS: u32 = 32;
-
-    #[inline(always)]
-    fn from_lane(lane: u32) -> f32 {
-        f32::from_bits(lane)
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u32 {
-        self.to_bits()
-    }
-}
-
-impl Lane for u64 {
-    type Slot = u64;
-    const BITS: u32 = 64;
-
-    #[inline(always)]
-    fn from_lane(lane: u64) -> u64 {
-        lane
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u64 {
-        self
-    }
-}
-
-impl Lane for i64 {
-    type Slot = u64;
-    const BITS: u32 = 64;
-    const SIGNED: bool = true;
-
-    #[inline(always)]
-    fn from_lane(lane: u64) -> i64 {
-        lane as i64
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u64 {
-        self as u64
-    }
-}
-
-impl Lane for f64 {
-    type Slot = u64;
-    const BITS: u32 = 64;
-
-    #[inline(always)]
-    fn from_lane(lane: u64) -> f64 {
-        f64::from_bits(lane)
-    }
-
-    #[inline(always)]
-    fn to_lane(self) -> u64 {
-        self.to_bits()
-    }
-}
+lane!(u8, u32, false, |lane| lane as u8, u32::from);
+// An 8-bit result lies in a register of 16 bits at least, sign-extended to 16 (§9.4.1).
+lane!(i8, u32, true, |lane| lane as i8, |x| u32::from(x as i16 as u16));
+lane!(u16, u32, false, |lane| lane as u16, u32::from);
+lane!(i16, u32, true, |lane| lane as i16, |x| u32::from(x as u16));
+lane!(u32, u32, false, |lane| lane, |x| x);
+lane!(i32, u32, true, |lane| lane as i32, |x| x as u32);
+lane!(f32, u32, false, f32::from_bits, f32::to_bits);
+lane!(u64, u64, false, |lane| lane, |x| x);
+lane!(i64, u64, true, |lane| lane as i64, |x| x as u64);
+lane!(f64, u64, false, f64::from_bits, f64::to_bits);

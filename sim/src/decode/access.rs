@@ -81,6 +81,9 @@ impl Body<'_, '_> {
         let at = self.operand(at)?.clone();
         let (address, named) = self.address_operand(&at)?;
         let space = self.space(said.space, named);
+        if !loads && matches!(space, Space::Param | Space::Constant) {
+            return self.refuse(format!("`{}` writes what is read-only", self.text.opcode));
+        }
         let parts = match value {
             Operand::Vector(parts) => parts,
             single => vec![single],

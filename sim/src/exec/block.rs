@@ -82,6 +82,25 @@ impl Block {
         progress
     }
 
+    /// Reports where the first warp is that could go on, as its launch is ended.
+    pub fn time_out(&mut self, core: &mut Core) {
+        let mut ready = self.warps.iter().filter_map(|warp| Some((warp, warp.ready()?)));
+        let Some((warp, at)) = ready.next() else { return };
+        let path = warp.paths[at];
+        let pc = warp.blamed(core.kernel, at, path.pc);
+        let left = warp.meeting().count_ones();
+        std::mem::swap(&mut core.here, &mut self.here);
+        core.report(Kind::Timeout, pc, (warp.number, path.mask), None, |_| match left {
+            0 => String::new(),
+            left => format!(
+                " Threads of the same warp left it and wait for these ({left}): if these wait for \
+                 one of them, neither ever goes on"
+            ),
+        });
+        core.report_calls(pc, warp, at);
+        std::mem::swap(&mut core.here, &mut self.here);
+    }
+
     /// The warps in the order of their turns.
     fn order(&mut self) -> impl Iterator<Item = usize> + use<> {
         let count = self.warps.len();
@@ -215,8 +234,9 @@ impl Block {
                                 .into()
                         });
                     }
-                    _ => {}
+                    _ => continue,
                 }
+                core.report_calls(path.pc, warp, at);
             }
             warp.alive = 0;
             warp.paths.clear();

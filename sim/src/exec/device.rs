@@ -11,6 +11,7 @@ use crate::memory::{Cells, Error, Memory};
 use crate::model::{Model, Needs, Occupancy, Work};
 use crate::ptx::ast::Module;
 
+use super::findings::{Findings, Seen};
 use super::launch::{Outcome, Run};
 use super::program::Program;
 use super::report::{Finding, Kind, Line, Report};
@@ -108,8 +109,7 @@ impl Device {
                 "block {block:?} is larger than [1024, 1024, 64], or than 1,024 threads in all"
             ));
         }
-        if kernel.exact_threads.is_some_and(|exact| exact != block) {
-            let exact = kernel.exact_threads;
+        if let Some(exact) = kernel.exact_threads.filter(|exact| *exact != block) {
             return refuse(format!("block {block:?} is not the one the kernel demands: {exact:?}"));
         }
         let most = |most: [u32; 3]| most.iter().map(|&n| u64::from(n)).product::<u64>();
@@ -145,7 +145,7 @@ fn needs(kernel: &Kernel, launch: &Launch, options: &Options) -> Needs {
 
 fn unsupported(program: &Program, refusal: &Refusal) -> Finding {
     let mut finding = Finding::of_launch(Kind::Unsupported, refusal.message.clone());
-    finding.places = program.places(refusal.location);
+    finding.places = program.places(&[refusal.location]);
     finding
 }
 
@@ -159,24 +159,17 @@ fn report(
 ) -> Report {
     let counters = count(kernel, &outcome);
     let lines = if options.lines { lines(program, kernel, &outcome) } else { Vec::new() };
-    let mut seen: Vec<_> = outcome.findings.seen.into_iter().collect();
-    seen.sort_by_key(|((pc, kind), seen)| (seen.order, *pc, *kind));
-    let mut findings: Vec<Finding> = seen
-        .into_iter()
-        .map(|((pc, kind), seen)| Finding {
-            kind,
-            message: seen.message,
-            places: program.places(kernel.code[pc as usize].location),
-            block: seen.block,
-            thread: seen.thread,
-            address: seen.address,
-            threads: seen.threads,
-        })
-        .collect();
+    let mut findings = findings(program, kernel, outcome.findings);
     if outcome.timed_out {
         let most = options.max_instructions.unwrap_or(super::launch::MOST_INSTRUCTIONS);
         let say = format!("ended after {most} instructions of its warps: an endless loop?");
-        findings.push(Finding::of_launch(Kind::Timeout, say));
+        // Each host thread tells where its block was.
+        let is_late = |finding: &Finding| finding.kind == Kind::Timeout;
+        let place = findings.iter().find(|finding| is_late(finding)).cloned();
+        let mut late = place.unwrap_or_else(|| Finding::of_launch(Kind::Timeout, String::new()));
+        late.message = say + &late.message;
+        findings.retain(|finding| !is_late(finding));
+        findings.push(late);
     }
     if outcome.lacking {
         let say = "the host lacks the memory for a block".to_string();
@@ -185,6 +178,26 @@ fn report(
     let stdout: Vec<u8> = outcome.stdout.into_iter().flat_map(|(_, text)| text).collect();
     let stdout = String::from_utf8_lossy(&stdout).into_owned();
     Report { findings, counters, stdout, modelled_ns: model.ns(), model, lines }
+}
+
+/// What was found in the blocks, in their order.
+fn findings(program: &Program, kernel: &Kernel, found: Findings) -> Vec<Finding> {
+    let mut seen: Vec<_> = found.seen.into_iter().collect();
+    seen.sort_by_key(|((pc, kind), seen)| (seen.order, *pc, *kind));
+    let finding = |((pc, kind), seen): ((u32, Kind), Seen)| {
+        let around = std::iter::once(pc).chain(seen.calls);
+        let at: Vec<_> = around.map(|pc| kernel.code[pc as usize].location).collect();
+        Finding {
+            kind,
+            message: seen.message,
+            places: program.places(&at),
+            block: seen.block,
+            thread: seen.thread,
+            address: seen.address,
+            threads: seen.threads,
+        }
+    };
+    seen.into_iter().map(finding).collect()
 }
 
 /// What each instruction did.
@@ -196,7 +209,7 @@ fn lines(program: &Program, kernel: &Kernel, outcome: &Outcome) -> Vec<Line> {
             let access = instruction.op.access();
             Line {
                 function: kernel.function_at(pc).name.clone(),
-                places: program.places(instruction.location),
+                places: program.places(&[instruction.location]),
                 ptx_line: instruction.location.line,
                 executed: *executed,
                 traffic: access

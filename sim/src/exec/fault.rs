@@ -10,11 +10,12 @@ impl Core<'_> {
     /// What is wrong with an access, in words.
     pub fn fault<A: Act>(&self, access: &Access, at: u64, site: Site) -> (Kind, String) {
         let size = u64::from(access.bytes * access.count);
-        let name = A::NAME;
+        let article = if A::NAME.starts_with('a') { "an" } else { "a" };
+        let name = format!("{article} {}", A::NAME);
         let (space, inner) = access.space.of(at);
         if !inner.is_multiple_of(size) {
             let say = format!(
-                "a {name} of {size} bytes at {at:#x}, which is no multiple of {size}: {} \
+                "{name} of {size} bytes at {at:#x}, which is no multiple of {size}: {} \
                  beyond one",
                 inner % size
             );
@@ -35,9 +36,13 @@ impl Core<'_> {
                 let has = self.params.len();
                 (Kind::OutOfBounds, format!("parameters at {inner:#x}: there are {has} bytes"))
             }
+            Space::Constant => {
+                let near = self.memory.near(at, size);
+                (Kind::OutOfBounds, format!("constant memory at {at:#x}: {near}"))
+            }
             _ => self.global_fault(at, size),
         };
-        (kind, format!("a {name} of {size} bytes of {say}"))
+        (kind, format!("{name} of {size} bytes of {say}"))
     }
 
     fn global_fault(&self, at: u64, size: u64) -> (Kind, String) {

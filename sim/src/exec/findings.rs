@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::core::Core;
 use super::report::Kind;
+use super::warp::Warp;
 
 /// What is known of one instruction and kind.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub(super) struct Seen {
     pub thread: [u32; 3],
     pub address: Option<u64>,
     pub threads: u64,
+    /// The calls that the thread was in, innermost first.
+    pub calls: Vec<u32>,
 }
 
 /// Findings by instruction and kind.
@@ -61,11 +64,24 @@ impl Core<'_> {
             let message = message(self);
             let thread = self.thread(warp, lanes.trailing_zeros());
             let block = self.here.block;
-            let seen = Seen { message, order, block, thread, address, threads: before };
+            let (threads, calls) = (before, Vec::new());
+            let seen = Seen { message, order, block, thread, address, threads, calls };
             self.findings.seen.insert((pc, kind), seen);
         }
         if let Some(seen) = self.findings.seen.get_mut(&(pc, kind)) {
             seen.threads += threads;
+        }
+    }
+
+    /// Notes which calls a path was in when what is wrong at an instruction was first reported.
+    pub fn report_calls(&mut self, pc: u32, warp: &Warp, at: usize) {
+        let order = self.here.order;
+        let found = self.findings.seen.iter_mut().filter(|((seen, _), _)| *seen == pc);
+        for (_, seen) in found.filter(|(_, seen)| seen.order == order && seen.calls.is_empty()) {
+            let calls = warp.calls(at);
+            // An instruction that is blamed may be one of them.
+            let inner = calls.iter().position(|call| *call == pc).map_or(0, |at| at + 1);
+            seen.calls = calls[inner..].to_vec();
         }
     }
 }

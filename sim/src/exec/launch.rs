@@ -159,6 +159,7 @@ impl Run<'_> {
             let spent = core.time - before;
             if shared.spent.fetch_add(spent, Ordering::Relaxed) + spent > self.most() {
                 shared.stop.store(true, Ordering::Relaxed);
+                block.time_out(&mut core);
             }
             if progress == Progress::Going {
                 waiting.push_back(block);

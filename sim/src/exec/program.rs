@@ -63,16 +63,21 @@ impl Program {
         (address != 0).then(|| (address, self.module.globals[at].bytes()))
     }
 
-    /// The lines of an instruction: first the user's, then those around it.
-    pub(super) fn places(&self, location: Location) -> Vec<Place> {
+    /// The lines of an instruction and of the calls around it: first the user's own, then the
+    /// others from the inside outwards. If none of them has a line, that of the PTX.
+    pub(super) fn places(&self, locations: &[Location]) -> Vec<Place> {
         let module = &self.module;
         let place = |position: &Position| {
             let file = module.files.get(position.file as usize).cloned().unwrap_or_default();
             Place { file, line: position.line }
         };
-        let mut places: Vec<Place> = source::chain(module, location.position).map(place).collect();
+        let chains = locations.iter().flat_map(|at| source::chain(module, at.position));
+        let mut places: Vec<Place> = chains.map(place).collect();
+        // Of recursion, one line tells as much as the same one many times.
+        places.dedup();
         if places.is_empty() {
-            places.push(Place { file: module.path.clone(), line: location.line });
+            let line = locations.first().map_or(0, |at| at.line);
+            places.push(Place { file: module.path.clone(), line });
         }
         if let Some(own) = places.iter().position(|place| !source::is_toolkit(&place.file)) {
             places[..=own].rotate_right(1);

@@ -87,7 +87,8 @@ fn advance(core: &mut Core, warp: &mut Warp, at: usize) {
 
 /// Ends lanes of a path for good, and stands it behind its instruction. Always `false`: the path
 /// has changed.
-fn end(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc + 1;
     warp.exit(core.kernel, cursor.at, lanes);
     false
@@ -123,11 +124,7 @@ fn other(
             false
         }
         Op::Exit => end(core, warp, cursor, on),
-        Op::Trap => {
-            let pc = warp.blamed(core.kernel, at, pc);
-            core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
-            end(core, warp, cursor, on)
-        }
+        Op::Trap => trap(core, warp, cursor, on),
         Op::Barrier(barrier) => arrive(core, warp, cursor, barrier, on),
         Op::Exchange(exchange) => swap(core, warp, cursor, exchange, on),
         Op::Print(call) => {
@@ -137,6 +134,7 @@ fn other(
         Op::Assert(call) => {
             let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
             print::assertion(core, warp, Site { pc, ..cursor.site }, call, on);
+            core.report_calls(pc, warp, at);
             end(core, warp, cursor, on)
         }
         op => {
@@ -144,6 +142,14 @@ fn other(
             true
         }
     }
+}
+
+/// Ends lanes that have found something wrong themselves.
+fn trap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, on: u32) -> bool {
+    let pc = warp.blamed(core.kernel, cursor.at, cursor.site.pc);
+    core.report(Kind::Trap, pc, (warp.number, on), None, |_| "trap was executed".into());
+    core.report_calls(pc, warp, cursor.at);
+    end(core, warp, cursor, on)
 }
 
 /// A jump through a table.
@@ -158,6 +164,7 @@ fn jump(core: &mut Core, warp: &mut Warp, cursor: &Cursor, table: &Indexed, on: 
         core.report(Kind::OutOfBounds, pc, (warp.number, lost), None, |_| {
             format!("a jump to an entry of a table that has {many}")
         });
+        core.report_calls(pc, warp, at);
         warp.paths[at].pc = pc;
         warp.exit(core.kernel, at, lost);
         return false;
@@ -204,7 +211,8 @@ fn swap(core: &mut Core, warp: &mut Warp, cursor: &Cursor, exchange: &Exchange, 
 }
 
 /// Ends lanes and lets the others execute the instruction again.
-fn end_again(core: &Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+fn end_again(core: &mut Core, warp: &mut Warp, cursor: &Cursor, lanes: u32) -> bool {
+    core.report_calls(cursor.site.pc, warp, cursor.at);
     warp.paths[cursor.at].pc = cursor.site.pc;
     warp.exit(core.kernel, cursor.at, lanes);
     false

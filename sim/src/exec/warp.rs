@@ -46,6 +46,9 @@ pub(super) enum State {
     Exchange,
 }
 
+/// How many calls are told of one inside the other.
+const MOST_CALLS: usize = 32;
+
 /// No path, or no frame.
 pub(super) const NOBODY: u32 = u32::MAX;
 
@@ -87,20 +90,26 @@ pub(super) struct Warp {
 impl Warp {
     /// The instruction to blame for what happens at `pc` of a path: of an `assert` or a trap that
     /// is a function without lines of the source, the call.
-    pub fn blamed(&self, kernel: &Kernel, mut at: usize, pc: u32) -> u32 {
-        let mut blamed = pc;
-        while kernel.code[blamed as usize].location.position.is_none() {
+    pub fn blamed(&self, kernel: &Kernel, at: usize, pc: u32) -> u32 {
+        let has_line = |pc: &u32| kernel.code[*pc as usize].location.position.is_some();
+        std::iter::once(pc).chain(self.calls(at)).find(has_line).unwrap_or(pc)
+    }
+
+    /// The calls that a path is in, innermost first.
+    pub fn calls(&self, mut at: usize) -> Vec<u32> {
+        let mut calls = Vec::new();
+        while calls.len() < MOST_CALLS {
             let number = self.paths[at].frame;
-            let Some(frame) = &self.frames[number as usize] else { return pc };
+            let Some(frame) = &self.frames[number as usize] else { break };
             if frame.call == NOWHERE {
-                return pc;
+                break;
             }
-            blamed = frame.call;
+            calls.push(frame.call);
             while self.paths[at].frame == number {
                 at = self.paths[at].parent as usize;
             }
         }
-        blamed
+        calls
     }
 
     /// A path that can run, the youngest place first.
@@ -136,10 +145,10 @@ impl Warp {
     pub fn split(&mut self, kernel: &Kernel, at: usize, ways: &[(u32, u32)], meet: u32) {
         let path = self.paths[at];
         if meet != NOWHERE && meet != path.meet {
-            self.paths[at].state = State::Meeting;
             self.paths[at].pc = meet;
             for &(pc, mask) in ways.iter().filter(|(pc, _)| *pc != meet) {
                 self.spawn(pc, mask, meet, at as u32, path.frame);
+                self.paths[at].state = State::Meeting;
             }
             return;
         }
@@ -224,6 +233,14 @@ impl Warp {
     pub fn waiting(&self, barrier: u32) -> u32 {
         let here = self.paths.iter().filter(|path| path.state == State::Barrier(barrier));
         here.fold(0, |lanes, path| lanes | path.mask)
+    }
+
+    /// The lanes that wait for others to meet them.
+    pub fn meeting(&self) -> u32 {
+        let elsewhere = self.paths.iter().filter(|path| {
+            matches!(path.state, State::Ready | State::Barrier(_) | State::Exchange)
+        });
+        self.alive & !elsewhere.fold(0, |lanes, path| lanes | path.mask)
     }
 
     /// The activation that a path is in.

@@ -29,6 +29,7 @@ type Size = unsafe extern "C" fn(Program, *mut usize) -> Code;
 type Text = unsafe extern "C" fn(Program, *mut c_char) -> Code;
 type Destroy = unsafe extern "C" fn(*mut Program) -> Code;
 type Explain = unsafe extern "C" fn(Code) -> *const c_char;
+type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> Code;
 
 /// The compiler, loaded.
 pub struct Nvrtc {
@@ -67,7 +68,22 @@ impl Nvrtc {
         })
     }
 
-    /// Compiles a source for an architecture such as 80, with the lines of the source in the PTX.
+    /// Its version, such as (12, 1).
+    ///
+    /// # Errors
+    ///
+    /// If it does not say.
+    pub fn version(&self) -> Result<(i32, i32), String> {
+        let version: Symbol<Version> = self.function("nvrtcVersion")?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both numbers may be written.
+        let code = unsafe { version(&raw mut major, &raw mut minor) };
+        self.check(code)?;
+        Ok((major, minor))
+    }
+
+    /// Compiles a source for an architecture such as 80, with the lines of the source in the PTX,
+    /// and with further options.
     ///
     /// # Errors
     ///
@@ -77,12 +93,14 @@ impl Nvrtc {
         path: &Path,
         source: &[u8],
         architecture: u32,
+        further: &[&str],
     ) -> Result<Vec<u8>, String> {
         let mut options = vec![
             format!("--gpu-architecture=compute_{architecture}"),
             "--generate-line-info".to_string(),
             "--std=c++17".to_string(),
         ];
+        options.extend(further.iter().map(|option| option.to_string()));
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folders = folder.into_iter().chain(self.headers.as_deref());
         options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));

@@ -50,6 +50,28 @@ impl Params {
         self.and(value.to_le_bytes())
     }
 
+    /// And an `unsigned`.
+    pub fn u32(self, value: u32) -> Params {
+        self.and(value.to_le_bytes())
+    }
+
+    /// And a `long long`.
+    pub fn i64(self, value: i64) -> Params {
+        self.and(value.to_le_bytes())
+    }
+
+    /// And a `double`.
+    pub fn f64(self, value: f64) -> Params {
+        self.and(value.to_le_bytes())
+    }
+
+    /// And so much padding that the next one begins at a multiple of `bytes`, as a struct does
+    /// whose largest member has that size.
+    pub fn aligned(mut self, bytes: usize) -> Params {
+        self.0.resize(self.0.len().next_multiple_of(bytes), 0);
+        self
+    }
+
     /// And a `float`.
     pub fn f32(self, value: f32) -> Params {
         self.and(value.to_le_bytes())

@@ -3,7 +3,7 @@
 use super::constant::unsigned32;
 use super::module::Parser;
 use super::scope::{Entity, Scopes};
-use crate::ptx::ast::{Bounds, Function, Kind, Symbol, Variable};
+use crate::ptx::ast::{Bounds, Function, Kind, Space, Symbol, Variable};
 use crate::ptx::error::Error;
 use crate::ptx::lexer::Kind as TokenKind;
 
@@ -72,8 +72,12 @@ impl<'a> Parser<'a> {
     ) -> Result<Vec<Variable>, Error> {
         let mut list = Vec::new();
         for (name, variable) in named {
-            let entity = Entity::Symbol(symbol(list.len() as u32));
-            if name != "_" && !self.scopes.declare(name, entity) {
+            let fresh = match variable.space {
+                _ if name == "_" => true,
+                Space::Register => self.scopes.declare_register(name, variable.element, 1),
+                _ => self.scopes.declare(name, Entity::Symbol(symbol(list.len() as u32))),
+            };
+            if !fresh {
                 return Err(self.twice(name));
             }
             list.push(variable);

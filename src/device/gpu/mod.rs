@@ -1,5 +1,15 @@
-//! The backend of devices that run kernels. There are none yet: such a device holds numbers and
-//! moves them, and every kernel that is asked for is refused by name.
+//! The GPU backend: every kernel of `kernels/*.cu` launched by name, through a [`Driver`].
+//!
+//! Written once: CUDA and the simulated GPU run the same PTX with the same parameters. Launches go
+//! into the default stream and return at once; an operand's memory cannot go away before its
+//! kernel is done, since giving memory back waits for the device.
+//!
+//! [`Driver`]: crate::device::driver::Driver
+
+mod elementwise;
+mod launch;
+mod modules;
+mod walk;
 
 use crate::device::{
     AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
@@ -8,7 +18,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::misuse;
 use crate::storage::Storage;
 
-/// A device with memory and no kernels.
+/// A device that runs kernels.
 pub struct Gpu;
 
 fn no_kernel(op: &'static str, x: View) -> ! {
@@ -23,8 +33,8 @@ impl Backend for Gpu {
         no_kernel(f.name(), x)
     }
 
-    fn binary(&self, f: Binary, a: View, _: View) -> Storage {
-        no_kernel(f.name(), a)
+    fn binary(&self, f: Binary, a: View, b: View) -> Storage {
+        elementwise::binary(f, a, b)
     }
 
     fn compare(&self, f: Compare, a: View, _: View) -> Storage {

@@ -1,0 +1,127 @@
+//! One launch of a kernel: its operands, its parameters, its threads.
+
+use crate::device::driver::{DevicePtr, Launch, Params};
+use crate::device::gpu::modules;
+use crate::device::{Allocation, Device, View};
+use crate::dtype::DType;
+use crate::error::{Error, misuse, raise};
+use crate::storage::{Reading, Storage, Writing};
+
+/// Threads of a block where the kernel does not care: enough warps to hide memory's latency, and
+/// few enough registers for several blocks a multiprocessor.
+pub(super) const BLOCK: u32 = 256;
+
+/// The blocks that make one thread for each of `count` elements.
+pub(super) fn blocks_for(count: u32) -> u32 {
+    count.div_ceil(BLOCK)
+}
+
+/// A number of elements as kernels count them, in 32 bits.
+///
+/// # Panics
+/// With a `Misuse` if there are more.
+pub(super) fn count(op: &'static str, numel: usize) -> u32 {
+    u32::try_from(numel).ok().filter(|&count| count <= i32::MAX as u32).unwrap_or_else(|| {
+        let message = "a kernel counts elements in 32 bits, up to 2147483647; work on parts of it";
+        misuse(op, &[&format!("{numel} elements")], message.to_string())
+    })
+}
+
+/// A borrowed operand that a kernel reads.
+pub(super) struct Source<'a> {
+    _guard: Reading<'a>,
+    /// Of the view's first element.
+    pub at: DevicePtr,
+}
+
+/// A borrowed operand that a kernel writes.
+pub(super) struct Target<'a> {
+    _guard: Writing<'a>,
+    /// Of the view's first element.
+    pub at: DevicePtr,
+}
+
+fn first(allocation: Option<&Allocation>, view: View) -> DevicePtr {
+    let allocation = allocation.expect("operands of one operation lie on one device");
+    allocation.at().offset((view.layout.offset() * view.dtype().size()) as u64)
+}
+
+/// Borrows a view for reading on behalf of `op`.
+pub(super) fn source<'a>(op: &'static str, view: View<'a>) -> Source<'a> {
+    let guard = view.storage.read(op);
+    let at = first(guard.allocation(), view);
+    Source { _guard: guard, at }
+}
+
+/// Borrows a view for writing on behalf of `op`.
+pub(super) fn target<'a>(op: &'static str, view: View<'a>) -> Target<'a> {
+    let guard = view.storage.write(op);
+    let at = first(guard.allocation(), view);
+    Target { _guard: guard, at }
+}
+
+/// Memory for a result.
+pub(super) struct Fresh {
+    device: Device,
+    dtype: DType,
+    allocation: Allocation,
+}
+
+impl Fresh {
+    /// Room for `numel` elements; unwinds with an `Error` if the device has not that much left.
+    pub fn new(device: Device, dtype: DType, numel: usize) -> Fresh {
+        Fresh { device, dtype, allocation: Allocation::new(device, (numel * dtype.size()) as u64) }
+    }
+
+    /// The address of the first element.
+    pub fn at(&self) -> DevicePtr {
+        self.allocation.at()
+    }
+
+    /// The storage, when the kernels that fill it have been launched.
+    pub fn into_storage(self) -> Storage {
+        Storage::of_device(self.device, self.dtype, self.allocation)
+    }
+}
+
+/// Runs a kernel in the default stream on behalf of `op`. Nothing is launched for no blocks.
+///
+/// Unwinds with an `Error` that names the operation if the device cannot, or has failed.
+pub(super) fn launch(
+    device: Device,
+    op: &'static str,
+    kernel: &str,
+    (grid, block): ([u32; 3], [u32; 3]),
+    params: &Params,
+) {
+    if grid.contains(&0) {
+        return;
+    }
+    let (driver, module) = (device.driver(), modules::module_of(device, kernel));
+    let launch = Launch { module, kernel, grid, block, shared_bytes: 0, params };
+    if let Err(error) = driver.launch(&launch, driver.default_stream()) {
+        raise(match error {
+            Error::Device { device, message } => {
+                Error::Device { device, message: format!("{op}: {message}") }
+            }
+            other => other,
+        })
+    }
+}
+
+/// The name of the kernel for `dtype`.
+///
+/// # Panics
+/// With a `Misuse` if there is none.
+pub(super) fn kernel_for(op: &'static str, name: &str, x: View) -> String {
+    let kernel = format!("{name}_{}", x.dtype());
+    if !modules::has_kernel(&kernel) {
+        let what = format!("{} {:?} on {}", x.dtype(), x.layout.shape(), x.storage.device());
+        let message = format!(
+            "there is no kernel for {} on a GPU; convert with to(), or compute on the cpu",
+            x.dtype()
+        );
+        misuse(op, &[&what], message)
+    }
+    kernel
+}

@@ -1,0 +1,45 @@
+//! What a GPU computes against what the CPU does.
+//!
+//! The GPU is a simulated one. With `ENGINE_ROOM_GPU=cuda` it is a real one.
+
+use engine_room::{DType, Device, Tensor};
+
+/// The GPU that is tried.
+pub fn gpu() -> Device {
+    Device::Sim(0)
+}
+
+fn numbers(x: &Tensor) -> Vec<f64> {
+    x.detach().to(Device::Cpu).to(DType::F64).to_vec()
+}
+
+/// The first place where two results differ by more than `tolerance` times the largest number of
+/// the right one, or 1 if that is larger. Equal infinities and two NaNs agree.
+fn difference(got: &Tensor, want: &Tensor, tolerance: f64) -> Option<String> {
+    if (got.shape(), got.dtype()) != (want.shape(), want.dtype()) {
+        return Some(format!("{} instead of {}", got.brief(), want.brief()));
+    }
+    let (got, want) = (numbers(got), numbers(want));
+    let finite = want.iter().filter(|x| x.is_finite());
+    let scale = finite.fold(1.0f64, |most, x| most.max(x.abs()));
+    let agree = |a: f64, b: f64| {
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * scale
+    };
+    let at = (0..want.len()).find(|&i| !agree(got[i], want[i]))?;
+    Some(format!("element {at} is {} instead of {}", got[at], want[at]))
+}
+
+/// Calls a function on the CPU and on the GPU and compares the results; 0 asks for equal numbers.
+///
+/// # Panics
+/// If they disagree, with `what` was called.
+#[track_caller]
+pub fn agree(what: &str, inputs: &[Tensor], tolerance: f64, call: impl Fn(&[Tensor]) -> Tensor) {
+    let there: Vec<Tensor> = inputs.iter().map(|x| x.to(gpu())).collect();
+    let (got, want) = (call(&there), call(inputs));
+    assert_eq!(got.device(), gpu(), "{what}: the result is not on the GPU");
+    if let Some(difference) = difference(&got, &want, tolerance) {
+        let shapes: Vec<String> = inputs.iter().map(|x| x.brief()).collect();
+        panic!("{what} of {}: {difference}", shapes.join(", "));
+    }
+}

@@ -56,8 +56,10 @@ template <int N> struct Walk {
     // Where the operands have element number i of the logical order.
     __device__ void find(unsigned i, i64 (&at)[N]) const {
         for (int k = 0; k < N; k++) at[k] = 0;
+        // From the last dimension on, counted upwards: downwards the compiler unrolls it all the same.
         #pragma unroll 1
-        for (int d = rank - 1; d > 0; d--) {
+        for (int passed = 1; passed < rank; passed++) {
+            const int d = rank - passed;
             const unsigned index = i % size[d];
             i /= size[d];
             for (int k = 0; k < N; k++) at[k] += index * stride[k][d];
@@ -65,6 +67,10 @@ template <int N> struct Walk {
         for (int k = 0; k < N; k++) at[k] += i * stride[k][0];
     }
 };
+
+// A walk as the parameter of a kernel. All threads read one copy: without __grid_constant__ a small
+// one is first copied into the local memory of each.
+#define WALK(N) const __grid_constant__ Walk<N> walk
 
 // The number of this thread among all threads of a one-dimensional grid.
 __device__ inline unsigned thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }

@@ -24,7 +24,7 @@ mod storage;
 mod tensor;
 
 pub use autograd::{inference_mode, is_grad_enabled, no_grad};
-pub use device::{Device, driver, sim};
+pub use device::{Device, cuda, driver, sim};
 pub use dtype::{DType, Element, Scalar, bf16, f16};
 pub use error::{Error, Misuse, catch};
 pub use layout::Layout;
@@ -32,3 +32,9 @@ pub use ops::{Attention, CrossEntropy, OPS, OpRow, Reduction, Sample, To, result
 pub use shape::{Dims, MAX_DIMS, Size};
 pub use storage::Storage;
 pub use tensor::Tensor;
+
+/// What a GPU lets you choose that a tensor's methods choose by themselves.
+pub mod gpu {
+    pub use crate::device::MatmulKernel;
+    pub use crate::ops::matmul_with;
+}

@@ -39,6 +39,12 @@ impl Generator {
         self.state
     }
 
+    /// Goes on as if `count` 32-bit numbers had been drawn: another device has.
+    pub fn skip(&mut self, count: u64) {
+        let GeneratorState { seed, drawn } = self.state;
+        *self = Generator::from_state(GeneratorState { seed, drawn: drawn + count });
+    }
+
     /// The next 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
         let place = (self.state.drawn % 4) as usize;

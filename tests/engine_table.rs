@@ -1,47 +1,19 @@
 //! Every operation of the table, in every floating-point type and layout: the result is that of the
 //! packed `f64` operands, rounded; its type and shape are right; and its gradient is, in `f64`.
 
+#[path = "engine/laid.rs"]
+mod laid;
+
 use engine_room::autograd::gradcheck;
 use engine_room::rng::Generator;
 use engine_room::{DType, OPS, OpRow, Tensor};
+use laid::{LAYOUTS, Lying, laid, typed};
 
 const SEED: u64 = 41;
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
-/// How an operand lies in its storage. The numbers are the same in each.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Lying {
-    Packed,
-    /// The last dimension lies first.
-    Transposed,
-    /// Every second element, from the third on, of a larger storage.
-    Sliced,
-    /// With a dimension in front that is repeated and then taken away.
-    Expanded,
-}
-
-const LAYOUTS: [Lying; 4] = [Lying::Packed, Lying::Transposed, Lying::Sliced, Lying::Expanded];
-
-fn laid(x: &Tensor, lying: Lying) -> Tensor {
-    let shape = x.shape().to_vec();
-    match lying {
-        Lying::Packed => x.copy(),
-        Lying::Transposed if shape.len() < 2 => x.copy(),
-        Lying::Transposed => x.transpose(0, -1).copy().transpose(0, -1),
-        Lying::Sliced => {
-            let mut wide = vec![2 * x.numel() + 2];
-            let flat = Tensor::full_on(&wide, 0, x.dtype(), x.device());
-            let part = flat.slice(0, 2, wide.remove(0) as isize, 2);
-            part.copy_(&x.reshape(&[-1]));
-            part.view(&shape)
-        }
-        Lying::Expanded => x.copy().unsqueeze(0).expand(&[&[3], &shape[..]].concat()).select(0, 1),
-    }
-}
-
 fn prepared(inputs: &[Tensor], dtype: DType, lying: Lying) -> Vec<Tensor> {
-    let typed = |x: &Tensor| if x.dtype().is_floating_point() { x.to(dtype) } else { x.clone() };
-    inputs.iter().map(|x| laid(&typed(x), lying)).collect()
+    typed(inputs, dtype).iter().map(|x| laid(x, lying)).collect()
 }
 
 /// Half a unit in the last place of a number of size 1, with room for some operations.

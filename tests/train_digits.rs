@@ -91,6 +91,19 @@ fn both_models_read_what_they_should() {
     }
 }
 
+/// Sums are added up in another order there, so the numbers are not the same, and what the model
+/// reads is, but for an image here and there.
+#[test]
+fn a_simulated_gpu_learns_the_same() {
+    let [here, there] = ["cpu", "sim"].map(|device| {
+        document(&run(&format!("--seed 3 --epochs 1 --json --device {device}"), "2"))
+    });
+    for key in ["test_accuracy", "last_fifth_accuracy"] {
+        let [here, there] = [&here, &there].map(|result| result[key].as_f64().expect(key));
+        assert!((here - there).abs() <= 0.01, "{key}: {here} and {there}");
+    }
+}
+
 #[test]
 fn json_has_these_fields_and_nothing_else_is_printed() {
     let done = run("--model mlp --seed 7 --epochs 1 --json", "2");
@@ -124,7 +137,7 @@ fn what_cannot_be_is_refused_in_words() {
     for (arguments, words) in [
         ("--epochs 0", "1.."),
         ("--model transformer", "mlp, attention"),
-        ("--device cuda", "CPU only"),
+        ("--device cuda", "simulated GPU only"),
         ("--epochs 1 --metrics no-such-folder/m.jsonl", "m.jsonl cannot be written"),
     ] {
         let done = attempt(arguments, "1");

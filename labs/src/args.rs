@@ -65,11 +65,11 @@ impl DeviceName {
     pub fn device(self) -> Result<Device, String> {
         match self {
             DeviceName::Cpu => Ok(Device::Cpu),
-            other => Err(format!(
-                "--device {} was asked for, and today the engine has the CPU only. Leave the \
-                 option out, or write --device cpu; the same labs will run on the simulated GPU \
-                 and on CUDA with the same commands.",
-                other.name()
+            DeviceName::Sim => Ok(Device::Sim(0)),
+            DeviceName::Cuda => Err(format!(
+                "--device {} was asked for, and today the engine has the CPU and a simulated GPU \
+                 only: write --device cpu or --device sim",
+                self.name()
             )),
         }
     }

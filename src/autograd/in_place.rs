@@ -118,7 +118,8 @@ pub(crate) fn add_at(dx: &Tensor, places: Layout, dy: &Tensor) {
         return dx.part(places).add_(dy, 1);
     }
     let places = places.positions().map(|at| at as i64).collect();
-    dx.put_(&Tensor::from_vec(places, dy.shape()), dy, true);
+    let places = Tensor::from_vec(places, dy.shape()).to(dx.device());
+    dx.put_(&places, dy, true);
 }
 
 /// A view by its layout alone: the gradient of the whole is 0 where the view shows nothing, and

@@ -254,3 +254,15 @@ pub enum Scan {
     /// the order they have.
     Sort,
 }
+
+/// What is made of random numbers, one 32-bit number of the stream an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draw {
+    /// `f32`, uniform in [0, 1), as [`Generator::uniform`](crate::rng::Generator::uniform).
+    Uniform,
+    /// `bool`: whether 2²⁴ times the uniform number is not below the threshold.
+    Keep {
+        /// 2²⁴ times the probability of `false`, rounded up.
+        threshold: u32,
+    },
+}

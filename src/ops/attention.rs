@@ -5,7 +5,7 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply, is_grad_enabled};
-use crate::device::Attended;
+use crate::device::{Attended, Device};
 use crate::dtype::DType;
 use crate::ops::autocast::casting;
 use crate::ops::{expect_floating, expect_one_device, refuse};
@@ -204,7 +204,7 @@ impl ScaledDotProductAttention {
         match inputs.get(3) {
             Some(mask) => z.add(mask),
             None if self.causal => {
-                z.masked_fill(&later_keys(z.shape()).to(z.device()), f64::NEG_INFINITY)
+                z.masked_fill(&later_keys(z.shape(), z.device()), f64::NEG_INFINITY)
             }
             None => z,
         }
@@ -212,10 +212,10 @@ impl ScaledDotProductAttention {
 }
 
 /// Where a key comes after the query: `(L, S)`.
-fn later_keys(scores: &[usize]) -> Tensor {
+fn later_keys(scores: &[usize], device: Device) -> Tensor {
+    let places = |count| Tensor::arange_on(count, DType::I64, device);
     let (queries, keys) = (scores[scores.len() - 2], scores[scores.len() - 1]);
-    let later = (0..queries).flat_map(|i| (0..keys).map(move |j| j > i));
-    Tensor::from_vec(later.collect(), &[queries, keys])
+    places(keys).gt(&places(queries).unsqueeze(-1))
 }
 
 /// p = softmax(z) along the keys, and 0 for a query that sees no key: there all scores are −∞.

@@ -1,6 +1,7 @@
 //! Dropout.
 
 use crate::Tensor;
+use crate::device::Draw;
 use crate::ops::{expect_floating, refuse};
 use crate::rng::Generator;
 
@@ -21,8 +22,9 @@ impl Tensor {
         if !train || p == 0.0 {
             return self.clone();
         }
-        let stays = (0..self.numel()).map(|_| f64::from(generator.uniform()) >= p).collect();
-        let stays = Tensor::from_vec::<bool>(stays, self.shape()).to(self.device());
+        // Uniform numbers are multiples of 2⁻²⁴: so the threshold decides as p itself would.
+        let what = Draw::Keep { threshold: (p * f64::from(1 << 24)).ceil() as u32 };
+        let stays = Tensor::drawn(what, self.shape(), self.device(), generator);
         let scale = if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) };
         let zero = Tensor::full_on(&[], 0, self.dtype(), self.device());
         Tensor::where_cond(&stays, &self.mul_scalar(scale), &zero)

@@ -207,8 +207,7 @@ impl Tensor {
 
 /// The places 0, step, 2 · step, …
 fn steps(count: usize, step: usize, device: Device) -> Tensor {
-    let places = (0..count).map(|i| (i * step) as i64).collect();
-    Tensor::from_vec(places, &[count]).to(device)
+    Tensor::arange_on(count, DType::I64, device).mul_scalar(step as i64)
 }
 
 /// A fresh tensor into which the parts are copied one behind the other.

@@ -90,8 +90,11 @@ impl Tensor {
             let message = format!("there is no element {bad}: the tensor has {size}");
             refuse(op, &[self, index], message);
         }
-        let from_front = places.into_iter().map(|place| place.rem_euclid(size.max(1)));
-        Tensor::from_vec(from_front.collect(), index.shape())
+        if places.iter().all(|place| *place >= 0) {
+            return index.clone();
+        }
+        let from_front = places.into_iter().map(|place| place.rem_euclid(size));
+        Tensor::from_vec(from_front.collect(), index.shape()).to(self.device())
     }
 
     /// The places that index tensors mean, in the shape of what they pick.
@@ -126,10 +129,11 @@ impl Tensor {
             }
         }
         let shape = [&before.shape()[..], &picked[..], &after.shape()[..]].concat();
-        Tensor::from_vec(places, &shape)
+        Tensor::from_vec(places, &shape).to(self.device())
     }
 
-    /// For each dimension the list of its indices, counted from the front; `None` for all.
+    /// For each dimension the list of its indices, counted from the front, in the host's memory;
+    /// `None` for all.
     #[track_caller]
     fn lists(&self, op: &'static str, indices: &[Option<&Tensor>]) -> Vec<Option<Tensor>> {
         let mut lists = Vec::new();
@@ -179,7 +183,7 @@ fn common_shape(lists: &[Option<Tensor>]) -> Option<Dims> {
     lists.iter().flatten().try_fold(Dims::new(&[]), |shape, list| broadcast(&shape, list.shape()))
 }
 
-/// For each dimension of a mask, where along it the true elements are.
+/// For each dimension of a mask, where along it the true elements are; in the host's memory.
 fn true_places(mask: &Tensor) -> Vec<Tensor> {
     let packed = Layout::contiguous(mask.shape());
     let values = mask.to_vec::<bool>();

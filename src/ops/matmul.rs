@@ -2,11 +2,12 @@
 
 use crate::Tensor;
 use crate::autograd::{Ctx, Op, apply};
-use crate::device::View;
+use crate::device::{Device, MatmulKernel, View, matmul_by};
 use crate::dtype::{DType, Scalar};
 use crate::ops::autocast::casting;
 use crate::ops::{expect_one_device, refuse};
 use crate::shape::broadcast;
+use crate::storage::Storage;
 
 impl Tensor {
     /// c = a · b: matrices, or batches of them whose leading dimensions broadcast. A vector on the
@@ -158,8 +159,31 @@ fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
     c.reshape(&[&batch[..], &[a_matrix[0], b_matrix[1]]].concat())
 }
 
+/// c = a · b on a GPU by the kernel that is named, outside the graph: to compare the three. Two
+/// matrices, or two batches of one size; [`matmul`](Tensor::matmul) chooses a kernel by itself.
+///
+/// # Panics
+/// If the operands lie on the CPU, do not fit, or have a type that the kernel is not for.
+#[track_caller]
+pub fn matmul_with(kernel: MatmulKernel, a: &Tensor, b: &Tensor) -> Tensor {
+    const OP: &str = "matmul_with";
+    a.check_matmul(b);
+    let (rank, fits) = (a.shape().len(), a.shape()[0] == b.shape()[0]);
+    if rank != b.shape().len() || !(rank == 2 || rank == 3 && fits) {
+        refuse(OP, &[a, b], "needs two matrices, or two batches of one size".to_string());
+    }
+    if a.device() == Device::Cpu {
+        refuse(OP, &[a, b], "the kernels are a GPU's; move both there with to()".to_string());
+    }
+    product_by(a, b, |left, right| matmul_by(kernel, left, right))
+}
+
 /// The kernel works on batches; two matrices are a batch of one.
 pub(super) fn product(a: &Tensor, b: &Tensor) -> Tensor {
+    product_by(a, b, |left, right| a.device().backend().matmul(left, right))
+}
+
+fn product_by(a: &Tensor, b: &Tensor, multiply: impl Fn(View, View) -> Storage) -> Tensor {
     let batch = |x: &Tensor| {
         if x.shape().len() == 2 { x.layout().as_batch_of_one() } else { *x.layout() }
     };
@@ -169,7 +193,7 @@ pub(super) fn product(a: &Tensor, b: &Tensor) -> Tensor {
     let rank = a.shape().len();
     let mut shape = *a.layout().shape();
     shape[rank - 1] = b.shape()[rank - 1];
-    Tensor::packed(a.device().backend().matmul(left, right), &shape)
+    Tensor::packed(multiply(left, right), &shape)
 }
 
 /// c = a · b. Shapes: `(M, K) · (K, N) → (M, N)`. Gradient: da = dc · bᵀ, db = aᵀ · dc, the only

@@ -47,6 +47,7 @@ pub use autocast::{AUTOCAST_OPS, Policy};
 pub use cast::To;
 pub use cross_entropy::CrossEntropy;
 pub use loss::Reduction;
+pub use matmul::matmul_with;
 pub use table::{OPS, OpRow, Sample};
 
 use crate::Tensor;

@@ -3,7 +3,7 @@
 use crate::Tensor;
 use crate::dtype::{DType, Scalar, with_element};
 use crate::ops::index::check_index;
-use crate::ops::{expect_dim, refuse};
+use crate::ops::{expect_dim, expect_one_device, refuse};
 
 impl Tensor {
     /// A matrix, or a batch of them, with 0 above the `diagonal`-th diagonal; 0 is the main one,
@@ -13,8 +13,8 @@ impl Tensor {
     /// If x has fewer than two dimensions.
     #[track_caller]
     pub fn tril(&self, diagonal: isize) -> Tensor {
-        let outside = self.triangle("tril", |row, column| column - row > diagonal);
-        self.masked_fill(&outside, 0)
+        let (columns, on_diagonal) = self.columns("tril", diagonal);
+        self.masked_fill(&columns.gt(&on_diagonal), 0)
     }
 
     /// As [`tril`](Tensor::tril), with 0 below the diagonal.
@@ -23,19 +23,18 @@ impl Tensor {
     /// If x has fewer than two dimensions.
     #[track_caller]
     pub fn triu(&self, diagonal: isize) -> Tensor {
-        let outside = self.triangle("triu", |row, column| column - row < diagonal);
-        self.masked_fill(&outside, 0)
+        let (columns, on_diagonal) = self.columns("triu", diagonal);
+        self.masked_fill(&columns.lt(&on_diagonal), 0)
     }
 
-    /// A mask of the last two dimensions.
+    /// The numbers of the columns, and in which column each row meets the diagonal: `(C), (R, 1)`.
     #[track_caller]
-    fn triangle(&self, op: &'static str, holds: impl Fn(isize, isize) -> bool) -> Tensor {
+    fn columns(&self, op: &'static str, diagonal: isize) -> (Tensor, Tensor) {
         let &[.., rows, columns] = self.shape() else {
             refuse(op, &[self], "needs a matrix, or a batch of them".to_string())
         };
-        let places = (0..rows * columns).map(|i| ((i / columns) as isize, (i % columns) as isize));
-        let mask = places.map(|(row, column)| holds(row, column)).collect();
-        Tensor::from_vec::<bool>(mask, &[rows, columns]).to(self.device())
+        let numbers = |count| Tensor::arange_on(count, DType::I64, self.device());
+        (numbers(columns), numbers(rows).add_scalar(diagonal as i64).unsqueeze(-1))
     }
 
     /// A row of 0 with one 1, at the place that each label (`i64`) says: `(B) → (B, classes)`.
@@ -102,7 +101,7 @@ impl Tensor {
             }
             count += 1;
         }
-        Tensor::from_vec(rows, &[count, shape.len()])
+        Tensor::from_vec(rows, &[count, shape.len()]).to(self.device())
     }
 
     /// The elements at which the mask holds, in a list.
@@ -119,7 +118,7 @@ impl Tensor {
         let places: Vec<i64> =
             (0..held.len()).filter(|&place| held[place]).map(|place| place as i64).collect();
         let count = places.len();
-        self.take(&Tensor::from_vec(places, &[count]))
+        self.take(&Tensor::from_vec(places, &[count]).to(self.device()))
     }
 
     /// The different elements in ascending order, for each element the place of its equal among
@@ -148,7 +147,10 @@ impl Tensor {
             inverse[place as usize] = class as i64;
         }
         let kinds = counts.len();
-        (values, Tensor::from_vec(inverse, self.shape()), Tensor::from_vec(counts, &[kinds]))
+        let (inverse, counts) =
+            (Tensor::from_vec(inverse, self.shape()), Tensor::from_vec(counts, &[kinds]));
+        let there = self.device();
+        (values.to(there), inverse.to(there), counts.to(there))
     }
 
     /// How often each of 0 to `least` − 1, and on up to the largest element, comes in a list of
@@ -168,7 +170,7 @@ impl Tensor {
         let size = values.iter().max().map_or(0, |&most| most as usize + 1).max(least);
         let mut counts = vec![0i64; size];
         values.iter().for_each(|&x| counts[x as usize] += 1);
-        Tensor::from_vec(counts, &[size])
+        Tensor::from_vec(counts, &[size]).to(self.device())
     }
 
     /// A copy of x with `y[index[i, j], j] = src[i, j]` for `dim` 0, and so on. Of equal indices
@@ -178,6 +180,7 @@ impl Tensor {
     /// As [`scatter_add`](Tensor::scatter_add).
     #[track_caller]
     pub fn scatter(&self, dim: isize, index: &Tensor, src: &Tensor) -> Tensor {
+        expect_one_device("scatter", &[self, index, src]);
         let at = expect_dim("scatter", self, dim);
         if index.shape() != src.shape() || index.dtype() != DType::I64 {
             let message = "the index must be i64 and have the shape of the source".to_string();
@@ -203,7 +206,7 @@ impl Tensor {
     #[track_caller]
     fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {
         check_index(op, self, dim, index);
-        let every = Tensor::from_vec((0..self.numel() as i64).collect(), self.shape());
-        every.gather(dim as isize, index)
+        let every = Tensor::arange_on(self.numel(), DType::I64, self.device());
+        every.view(self.shape()).gather(dim as isize, index)
     }
 }

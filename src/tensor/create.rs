@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::Tensor;
-use crate::device::Device;
-use crate::dtype::{DType, Element, Scalar, with_element};
+use crate::device::{Device, Draw};
+use crate::dtype::{DType, Element, Scalar};
 use crate::error::misuse;
 use crate::layout::Layout;
 use crate::memory::filled;
@@ -51,8 +51,7 @@ impl Tensor {
             let message = format!("{value} does not fit into {dtype}; choose a larger type");
             misuse("full_on", &[&dtype], message);
         }
-        with_element!(dtype, T => Tensor::from_vec(filled(T::from_scalar(value), numel), shape))
-            .moved_to(device)
+        Tensor::packed(device.backend().fill(device, dtype, numel, value), shape)
     }
 
     /// A tensor of the same shape and type, and on the same device, filled with zeros.
@@ -80,14 +79,40 @@ impl Tensor {
 
     /// 0, 1, … n − 1 as `f32`.
     pub fn arange(n: usize) -> Tensor {
-        Tensor::from_vec((0..n).map(|i| i as f32).collect(), &[n])
+        Tensor::arange_on(n, DType::F32, Device::Cpu)
+    }
+
+    /// 0, 1, … n − 1 of any type on any device, cast from `i64`.
+    pub fn arange_on(n: usize, dtype: DType, device: Device) -> Tensor {
+        Tensor::packed(device.backend().arange(device, dtype, n), &[n])
     }
 
     /// Uniform random `f32` numbers in [0, 1).
     #[track_caller]
     pub fn rand(shape: &[usize], generator: &mut Generator) -> Tensor {
-        let numel = Layout::contiguous(shape).shape().numel();
-        Tensor::from_vec((0..numel).map(|_| generator.uniform()).collect(), shape)
+        Tensor::rand_on(shape, Device::Cpu, generator)
+    }
+
+    /// As [`rand`](Tensor::rand), made on any device: the same numbers, and the generator is left
+    /// where it would be.
+    #[track_caller]
+    pub fn rand_on(shape: &[usize], device: Device, generator: &mut Generator) -> Tensor {
+        Tensor::drawn(Draw::Uniform, shape, device, generator)
+    }
+
+    /// What is made of a random number each, on the device itself.
+    #[track_caller]
+    pub(crate) fn drawn(
+        what: Draw,
+        shape: &[usize],
+        device: Device,
+        generator: &mut Generator,
+    ) -> Tensor {
+        let layout = Layout::contiguous(shape);
+        let numel = layout.shape().numel();
+        let storage = device.backend().draw(device, what, numel, generator.state());
+        generator.skip(numel as u64);
+        Tensor::over(Arc::new(storage), layout)
     }
 
     /// Random integers (`i64`) from `low` to `high` − 1, each equally likely.

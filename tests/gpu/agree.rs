@@ -1,12 +1,16 @@
 //! What a GPU computes against what the CPU does.
 //!
 //! The GPU is a simulated one. With `ENGINE_ROOM_GPU=cuda` it is a real one.
+#![allow(dead_code, reason = "each test needs some of it")]
 
 use engine_room::{DType, Device, Tensor};
 
 /// The GPU that is tried.
 pub fn gpu() -> Device {
-    Device::Sim(0)
+    match std::env::var("ENGINE_ROOM_GPU").as_deref() {
+        Ok("cuda") => Device::cuda(0).unwrap_or_else(|error| panic!("{error}")),
+        _ => Device::Sim(0),
+    }
 }
 
 fn numbers(x: &Tensor) -> Vec<f64> {
@@ -15,16 +19,15 @@ fn numbers(x: &Tensor) -> Vec<f64> {
 
 /// The first place where two results differ by more than `tolerance` times the largest number of
 /// the right one, or 1 if that is larger. Equal infinities and two NaNs agree.
-fn difference(got: &Tensor, want: &Tensor, tolerance: f64) -> Option<String> {
+pub fn difference(got: &Tensor, want: &Tensor, tolerance: f64) -> Option<String> {
     if (got.shape(), got.dtype()) != (want.shape(), want.dtype()) {
         return Some(format!("{} instead of {}", got.brief(), want.brief()));
     }
     let (got, want) = (numbers(got), numbers(want));
     let finite = want.iter().filter(|x| x.is_finite());
     let scale = finite.fold(1.0f64, |most, x| most.max(x.abs()));
-    let agree = |a: f64, b: f64| {
-        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * scale
-    };
+    let agree =
+        |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * scale;
     let at = (0..want.len()).find(|&i| !agree(got[i], want[i]))?;
     Some(format!("element {at} is {} instead of {}", got[at], want[at]))
 }

@@ -28,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("dtype", &["error"]),
     ("memory", &["device", "error"]),
     ("storage", &["dtype", "device", "memory", "error"]),
-    ("device", &["shape", "layout", "dtype", "storage", "memory", "error"]),
+    ("device", &["shape", "layout", "dtype", "storage", "memory", "rng", "error"]),
     ("tensor", VALUES),
     ("display", &["tensor", "dtype", "device"]),
     ("autograd", VALUES),

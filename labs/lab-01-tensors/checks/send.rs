@@ -77,7 +77,6 @@ fn numbers(
 /// Panics of the engine that have a typical reason.
 fn of_a_panic(panic: Diagnosis) -> Diagnosis {
     let reasons = [
-        ("no kernels yet", "1.5-joined-on-the-device", ON_DEVICE),
         ("stack", "1.5-stacked", STACKED),
         ("cat(", "1.5-not-flattened", UNFLAT),
         ("a copy from", "1.5-read-too-early", EARLY),
@@ -182,6 +181,7 @@ struct Cost {
     bytes: u64,
     pageable: u64,
     back: u64,
+    launches: u64,
 }
 
 impl Cost {
@@ -196,6 +196,7 @@ impl Cost {
             bytes: pageable.bytes + pinned.bytes,
             pageable: pageable.count,
             back: back.iter().sum(),
+            launches: sim::launches(GPU).count,
         }
     }
 
@@ -203,6 +204,7 @@ impl Cost {
         match self {
             _ if self.back > 0 => ("1.5-came-back", BACK),
             _ if self.bytes > bytes => ("1.5-too-many-bytes", TWICE),
+            _ if self.launches > 0 => ("1.5-joined-on-the-device", ON_DEVICE),
             _ if self.copies >= tensors && tensors > 2 && self.pageable == 0 => {
                 ("1.5-each-pinned", EACH_PINNED)
             }
@@ -221,8 +223,8 @@ impl std::fmt::Display for Cost {
 }
 
 const ON_DEVICE: &str = "The tensors have been joined on the device, after each was sent by \
-    itself. That saves no copy, and this device has no kernels to join with. Join them on the \
-    host, before anything is sent.";
+    itself. That saves no copy, and joining takes the device some kernels more. Join them on \
+    the host, before anything is sent.";
 const STACKED: &str = "`stack` puts tensors of one shape side by side. These have different \
     shapes: flatten them and join them with `cat`.";
 const UNFLAT: &str = "`cat` joins along one dimension, and all others have to fit. Flatten each \

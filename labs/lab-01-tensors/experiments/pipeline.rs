@@ -47,8 +47,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     Ok(())
 }
 
-/// What prepares a batch of images on the device. A simulated GPU runs no kernels yet, so its
-/// stages rearrange; one of them cannot do without the host.
+/// What prepares a batch of images on the device. Most stages only rearrange; one of them computes
+/// on the host.
 fn stages() -> Vec<Stage> {
     vec![
         Stage::new("upload", |x| x.pin_memory().to(DEVICE)),

@@ -18,6 +18,7 @@ mod norm_backward;
 mod optimizer;
 #[expect(unsafe_code, reason = "a vector is filled in place, in wide instructions")]
 mod parallel;
+mod random;
 mod reduce;
 mod scan;
 mod softmax;
@@ -27,9 +28,12 @@ mod turn;
 mod walk;
 
 use crate::device::{
-    AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+    AdamwRule, Attended, Backend, Binary, Compare, Device, Draw, Reduce, Scan, SgdRule, Unary,
+    Update, View,
 };
 use crate::dtype::{Buffer, DType, Element, Scalar, with_element};
+use crate::memory::filled;
+use crate::rng::GeneratorState;
 use crate::storage::Storage;
 use walk::Operand;
 
@@ -37,6 +41,15 @@ use walk::Operand;
 pub struct Cpu;
 
 impl Backend for Cpu {
+    fn fill(&self, _: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        with_element!(dtype, T => Storage::new(filled(T::from_scalar(value), numel)))
+    }
+
+    fn arange(&self, _: Device, dtype: DType, numel: usize) -> Storage {
+        let numbers = (0..numel as i64).map(Scalar::Int);
+        with_element!(dtype, T => Storage::new(numbers.map(T::from_scalar).collect()))
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
         elementwise::unary(f, x)
     }
@@ -166,6 +179,10 @@ impl Backend for Cpu {
 
     fn sgd_step(&self, updates: &[Update<SgdRule>]) {
         optimizer::sgd(updates)
+    }
+
+    fn draw(&self, _: Device, what: Draw, numel: usize, from: GeneratorState) -> Storage {
+        random::draw(what, numel, from)
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a launch consists of: the kernel, its threads, its parameters.
 
 use super::DevicePtr;
+use crate::device::Device;
 
 /// Kernels that were loaded together. They stay as long as their device, so load a text once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Module {
-    pub(crate) device: usize,
+    pub(crate) device: Device,
     pub(crate) id: usize,
 }
 
@@ -75,6 +76,12 @@ impl Params {
     /// And a `float`.
     pub fn f32(self, value: f32) -> Params {
         self.and(value.to_le_bytes())
+    }
+
+    /// And a struct with these members, none of which has more than 4 bytes.
+    pub fn struct_of(mut self, members: &Params) -> Params {
+        self.0.extend(&members.0);
+        self
     }
 
     fn and<const N: usize>(mut self, value: [u8; N]) -> Params {

@@ -3,7 +3,7 @@
 use crate::device::driver::{DevicePtr, Launch, Params};
 use crate::device::gpu::modules;
 use crate::device::{Allocation, Device, View};
-use crate::dtype::DType;
+use crate::dtype::{DType, Element, Scalar, with_element};
 use crate::error::{Error, misuse, raise};
 use crate::storage::{Reading, Storage, Writing};
 
@@ -14,6 +14,11 @@ pub(super) const BLOCK: u32 = 256;
 /// The blocks that make one thread for each of `count` elements.
 pub(super) fn blocks_for(count: u32) -> u32 {
     count.div_ceil(BLOCK)
+}
+
+/// The grid and the blocks with one thread for each of `count` elements.
+pub(super) fn each(count: u32) -> ([u32; 3], [u32; 3]) {
+    ([blocks_for(count), 1, 1], [BLOCK, 1, 1])
 }
 
 /// A number of elements as kernels count them, in 32 bits.
@@ -73,6 +78,11 @@ impl Fresh {
         Fresh { device, dtype, allocation: Allocation::new(device, (numel * dtype.size()) as u64) }
     }
 
+    /// Where the memory is.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
     /// The address of the first element.
     pub fn at(&self) -> DevicePtr {
         self.allocation.at()
@@ -124,4 +134,30 @@ pub(super) fn kernel_for(op: &'static str, name: &str, x: View) -> String {
         misuse(op, &[&what], message)
     }
     kernel
+}
+
+/// The name of the kernel that moves elements as large as x's.
+pub(super) fn kernel_of_size(name: &str, x: View) -> String {
+    format!("{name}_b{}", x.dtype().size())
+}
+
+/// Adds a number that stands beside elements of type `dtype`: `Constant` of
+/// `kernels/elementwise.cuh`.
+pub(super) fn number(params: Params, value: Scalar, dtype: DType) -> Params {
+    match dtype {
+        DType::I64 => params.i64(value.to_i64()),
+        DType::I32 => params.i64(value.to_i32().into()),
+        DType::U8 => params.i64(value.to_u8().into()),
+        DType::Bool => params.i64(value.to_bool().into()),
+        _ => params.f32(value.to_f32()),
+    }
+}
+
+/// The bits of the element that stands for a number, the lowest ones.
+pub(super) fn bits(value: Scalar, dtype: DType) -> i64 {
+    let mut bytes = [0; 8];
+    with_element!(dtype, T => {
+        bytes[..dtype.size()].copy_from_slice(T::bytes(&[T::from_scalar(value)]));
+    });
+    i64::from_le_bytes(bytes)
 }

@@ -6,155 +6,177 @@
 //!
 //! [`Driver`]: crate::device::driver::Driver
 
+mod attention;
 mod elementwise;
+mod fill;
+mod in_place;
+mod index;
 mod launch;
+mod matmul;
 mod modules;
+mod movement;
+mod norm;
+mod optimizer;
+mod place;
+mod random;
+mod reduce;
+mod rows;
+mod scan;
+mod softmax;
 mod walk;
 
+pub use matmul::{MatmulKernel, matmul_by};
+
 use crate::device::{
-    AdamwRule, Attended, Backend, Binary, Compare, Reduce, Scan, SgdRule, Unary, Update, View,
+    AdamwRule, Attended, Backend, Binary, Compare, Device, Draw, Reduce, Scan, SgdRule, Unary,
+    Update, View,
 };
 use crate::dtype::{DType, Scalar};
-use crate::error::misuse;
+use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
 /// A device that runs kernels.
 pub struct Gpu;
 
-fn no_kernel(op: &'static str, x: View) -> ! {
-    let what = format!("{} {:?} on {}", x.dtype(), x.layout.shape(), x.storage.device());
-    let message = "this device holds and moves tensors, but has no kernels yet; compute on the \
-                   cpu: x.to(Device::Cpu)";
-    misuse(op, &[&what], message.to_string())
-}
-
 impl Backend for Gpu {
+    fn fill(&self, device: Device, dtype: DType, numel: usize, value: Scalar) -> Storage {
+        fill::fill(device, dtype, numel, value)
+    }
+
+    fn arange(&self, device: Device, dtype: DType, numel: usize) -> Storage {
+        fill::arange(device, dtype, numel)
+    }
+
     fn unary(&self, f: Unary, x: View) -> Storage {
-        no_kernel(f.name(), x)
+        elementwise::unary(f, x)
     }
 
     fn binary(&self, f: Binary, a: View, b: View) -> Storage {
         elementwise::binary(f, a, b)
     }
 
-    fn compare(&self, f: Compare, a: View, _: View) -> Storage {
-        no_kernel(f.name(), a)
+    fn compare(&self, f: Compare, a: View, b: View) -> Storage {
+        elementwise::compare(f, a, b)
     }
 
-    fn select(&self, _: View, a: View, _: View) -> Storage {
-        no_kernel("where", a)
+    fn select(&self, condition: View, a: View, b: View) -> Storage {
+        movement::select(condition, a, b)
     }
 
-    fn reduce(&self, _: Reduce, x: View, _: &[bool], _: DType) -> Storage {
-        no_kernel("reduce", x)
+    fn reduce(&self, f: Reduce, x: View, over: &[bool], to: DType) -> Storage {
+        reduce::reduce(f, x, over, to)
     }
 
-    fn arg_reduce(&self, _: Reduce, x: View) -> Storage {
-        no_kernel("arg_reduce", x)
+    fn arg_reduce(&self, f: Reduce, x: View) -> Storage {
+        reduce::arg_reduce(f, x)
     }
 
-    fn scan(&self, _: Scan, x: View) -> Storage {
-        no_kernel("scan", x)
+    fn scan(&self, f: Scan, x: View) -> Storage {
+        scan::scan(f, x)
     }
 
-    fn matmul(&self, a: View, _: View) -> Storage {
-        no_kernel("matmul", a)
+    fn matmul(&self, a: View, b: View) -> Storage {
+        matmul::matmul(a, b)
     }
 
-    fn softmax(&self, x: View, _: bool) -> Storage {
-        no_kernel("softmax", x)
+    fn softmax(&self, x: View, log: bool) -> Storage {
+        softmax::softmax(x, log)
     }
 
-    fn logsumexp(&self, x: View, _: &[bool]) -> Storage {
-        no_kernel("logsumexp", x)
+    fn logsumexp(&self, x: View, over: &[bool]) -> Storage {
+        reduce::logsumexp(x, over)
     }
 
-    fn variance(&self, x: View, _: &[bool], _: f64, _: bool) -> Storage {
-        no_kernel("var", x)
+    fn variance(&self, x: View, over: &[bool], divisor: f64, root: bool) -> Storage {
+        reduce::variance(x, over, divisor, root)
     }
 
     fn layer_norm(
         &self,
         x: View,
-        _: Option<View>,
-        _: Option<View>,
-        _: f64,
-        _: bool,
+        weight: Option<View>,
+        bias: Option<View>,
+        eps: f64,
+        centred: bool,
     ) -> [Storage; 3] {
-        no_kernel("layer_norm", x)
+        norm::layer_norm(x, weight, bias, eps, centred)
     }
 
     fn layer_norm_backward(
         &self,
-        [x, _]: [View; 2],
-        _: [View; 2],
-        _: Option<View>,
-        _: bool,
+        x_and_dy: [View; 2],
+        moments: [View; 2],
+        weight: Option<View>,
+        centred: bool,
     ) -> [Storage; 3] {
-        no_kernel("layer_norm", x)
+        norm::layer_norm_backward(x_and_dy, moments, weight, centred)
     }
 
     fn attention(&self, x: Attended) -> [Storage; 2] {
-        no_kernel("scaled_dot_product_attention", x.q)
+        attention::attention(x)
     }
 
-    fn attention_backward(&self, x: Attended, _: View, _: View) -> [Storage; 3] {
-        no_kernel("scaled_dot_product_attention", x.q)
+    fn attention_backward(&self, x: Attended, log_sums: View, dy: View) -> [Storage; 3] {
+        attention::attention_backward(x, log_sums, dy)
     }
 
-    fn index_select(&self, x: View, _: View) -> Storage {
-        no_kernel("index_select", x)
+    fn index_select(&self, x: View, index: View) -> Storage {
+        index::index_select(x, index)
     }
 
-    fn index_add(&self, x: View, _: View, _: View) -> Storage {
-        no_kernel("index_add", x)
+    fn index_add(&self, x: View, index: View, src: View) -> Storage {
+        index::index_add(x, index, src)
     }
 
-    fn copy(&self, x: View, _: DType) -> Storage {
-        no_kernel("copy", x)
+    fn copy(&self, x: View, to: DType) -> Storage {
+        movement::copy(x, to)
     }
 
-    fn flip(&self, x: View, _: &[bool]) -> Storage {
-        no_kernel("flip", x)
+    fn flip(&self, x: View, over: &[bool]) -> Storage {
+        movement::flip(x, over)
     }
 
-    fn gather(&self, x: View, _: usize, _: View) -> Storage {
-        no_kernel("gather", x)
+    fn gather(&self, x: View, dim: usize, index: View) -> Storage {
+        index::gather("gather", x, dim, index)
     }
 
-    fn scatter_add(&self, x: View, _: usize, _: View, _: View) -> Storage {
-        no_kernel("scatter_add", x)
+    fn scatter_add(&self, x: View, dim: usize, index: View, src: View) -> Storage {
+        index::scatter_add("scatter_add", x, dim, index, src)
     }
 
-    fn take(&self, x: View, _: View) -> Storage {
-        no_kernel("take", x)
+    fn take(&self, x: View, index: View) -> Storage {
+        place::take(x, index)
     }
 
-    fn put_in_place(&self, op: &'static str, x: View, _: View, _: View, _: bool) {
-        no_kernel(op, x)
+    fn put_in_place(&self, op: &'static str, x: View, index: View, src: View, accumulate: bool) {
+        place::put(op, x, index, src, accumulate)
     }
 
-    fn add_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("add_", x)
+    fn add_in_place(&self, x: View, y: View, alpha: Scalar) {
+        in_place::add(x, y, alpha)
     }
 
-    fn mul_in_place(&self, x: View, _: View) {
-        no_kernel("mul_", x)
+    fn mul_in_place(&self, x: View, y: View) {
+        in_place::mul(x, y)
     }
 
-    fn copy_in_place(&self, op: &'static str, x: View, _: View) {
-        no_kernel(op, x)
+    fn copy_in_place(&self, op: &'static str, x: View, y: View) {
+        in_place::assign(op, x, y)
     }
 
-    fn masked_fill_in_place(&self, x: View, _: View, _: Scalar) {
-        no_kernel("masked_fill_", x)
+    fn masked_fill_in_place(&self, x: View, mask: View, value: Scalar) {
+        in_place::masked_fill(x, mask, value)
     }
 
     fn adamw_step(&self, updates: &[Update<AdamwRule>]) {
-        no_kernel("adamw_step", updates[0].param)
+        optimizer::adamw(updates)
     }
 
     fn sgd_step(&self, updates: &[Update<SgdRule>]) {
-        no_kernel("sgd_step", updates[0].param)
+        optimizer::sgd(updates)
+    }
+
+    fn draw(&self, device: Device, what: Draw, numel: usize, from: GeneratorState) -> Storage {
+        random::draw(device, what, numel, from)
     }
 }

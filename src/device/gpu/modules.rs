@@ -13,7 +13,10 @@ macro_rules! compiled {
         &[$(($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")))),*]
     };
 }
-const FILES: &[(&str, &str)] = compiled!("binary");
+const FILES: &[(&str, &str)] = compiled!(
+    "arg_reduce" "attention" "binary" "cast" "compare" "fill" "in_place" "index" "layer_norm"
+    "matmul" "move" "optimizer" "place" "random" "reduce" "scan" "softmax" "sort" "unary"
+);
 
 /// In which file each kernel is: its number in `FILES`.
 static KERNELS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {

@@ -12,11 +12,11 @@ pub(super) const ROWS: &[OpRow] = &[
     row("copy_", changed, |x| in_place(x, |y| y.narrow(1, 1, 2).copy_(&x[1]))),
     row("masked_fill_", masked, |x| in_place(&x[1..], |y| y.masked_fill_(&x[0], 2.5))),
     row("put_", changed, |x| {
-        let places = Tensor::from_vec(vec![5i64, -1, 0, 7], &[1, 4]);
+        let places = Tensor::from_vec(vec![5i64, -1, 0, 7], &[1, 4]).to(x[0].device());
         in_place(x, |y| y.put_(&places, &x[1], false))
     }),
     row("index_put_", changed, |x| {
-        let rows = Tensor::from_vec(vec![1i64, 0, 1], &[3, 1]);
+        let rows = Tensor::from_vec(vec![1i64, 0, 1], &[3, 1]).to(x[0].device());
         in_place(x, |y| y.index_put_(&[None, Some(&rows)], &x[1].select(0, 0), true))
     }),
 ];

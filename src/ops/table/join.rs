@@ -22,7 +22,7 @@ pub(super) const ROWS: &[OpRow] = &[
         x[0].masked_select(&mask)
     }),
     row("scatter", scattered, |x| {
-        let index = Tensor::from_vec(vec![3i64, 0, 2, 1, 3, 0], &[2, 3]);
+        let index = Tensor::from_vec(vec![3i64, 0, 2, 1, 3, 0], &[2, 3]).to(x[0].device());
         x[0].scatter(1, &index, &x[2])
     }),
     row("scatter_scalar", indexed, |x| x[0].scatter_scalar(1, &x[1], 2.5)),

@@ -5,7 +5,7 @@ mod agree;
 #[path = "gpu/closely.rs"]
 mod closely;
 
-use agree::{agree, gpu};
+use agree::agree;
 use closely::{EQUAL, closely};
 use engine_room::driver::{HostMemory, Route};
 use engine_room::rng::Generator;

@@ -14,17 +14,6 @@ pub struct Within {
 /// there the CPU's polynomials lose some.
 pub const EQUAL: Within = Within { share: 0.0, least: 0.0 };
 
-/// Of functions whose two versions are each within two units in the last place, in `f32`; rounded
-/// to a half type the results are equal or neighbours. The least is a few subnormal numbers, of
-/// which the CPU's `exp` and its kin lose some.
-pub fn rounding(dtype: DType) -> Within {
-    match dtype {
-        DType::F32 => Within { share: 6e-7, least: 1e-37 },
-        DType::F16 => Within { share: 1e-3, least: 6e-8 },
-        _ => Within { share: 8e-3, least: 1e-37 },
-    }
-}
-
 fn same(a: f64, b: f64, within: Within) -> bool {
     if a == 0.0 && b == 0.0 && within.share == 0.0 {
         return a.is_sign_negative() == b.is_sign_negative();

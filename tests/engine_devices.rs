@@ -13,7 +13,7 @@ mod slow;
 use engine_room::driver::{DevicePtr, Driver, HostMemory, Route};
 use engine_room::memory::memory_allocated;
 use engine_room::rng::Generator;
-use engine_room::{Device, Element, Error, Tensor, bf16, catch, f16, sim};
+use engine_room::{DType, Device, Element, Error, Tensor, bf16, catch, f16, sim};
 use failed::fails;
 use refused::refused;
 use slow::SlowMemory;
@@ -298,8 +298,10 @@ fn a_gradient_takes_the_way_back() {
 #[test]
 fn kernels_that_a_device_lacks_are_refused_by_name() {
     let x = Tensor::ones(&[2]).to(Device::Sim(27));
-    let refusal = refused(|| x.add(&x)).to_string();
-    assert!(refusal.starts_with("add(f32 [2] on sim:27"), "{refusal}");
+    let wide = x.to(DType::F64);
+    let refusal = refused(|| wide.add(&wide)).to_string();
+    assert!(refusal.starts_with("add(f64 [2] on sim:27"), "{refusal}");
+    assert!(refusal.contains("no kernel for f64 on a GPU"), "{refusal}");
     let refusal = refused(|| x.add(&Tensor::ones(&[2]))).to_string();
     assert!(refusal.contains("the operands are on sim:27 and cpu"), "{refusal}");
 }

@@ -26,13 +26,13 @@ __device__ void attention(const T* q, const T* k, const T* v, const T* mask, T* 
     const unsigned query = place.first + warp() * ROWS;
     float4* weights = all_weights[warp()];
 
-    bring(own, S::OWN, place.matrix(heads, Q, q), place.first, heads.queries, heads.depth);
+    bring(own, place.matrix(heads, Q, q), place.first, heads.queries, heads.depth);
     const unsigned end = heads.causal ? min(heads.keys, place.first + S::OWN) : heads.keys;
     float sum[S::CHUNKS][ROWS] = {}, total[ROWS] = {}, most[ROWS];
     for (int r = 0; r < ROWS; r++) most[r] = minus_infinity();
     for (unsigned first = 0; first < end; first += LANES) {
         float z[ROWS], grown[ROWS];
-        bring(tile, LANES, keys, first, heads.keys, heads.depth);
+        bring(tile, keys, first, heads.keys, heads.depth);
         __syncthreads();
         products(z, own + warp() * ROWS, tile[lane()], heads.depth);
         #pragma unroll
@@ -48,7 +48,7 @@ __device__ void attention(const T* q, const T* k, const T* v, const T* mask, T* 
         }
         weights[lane()] = make_float4(z[0], z[1], z[2], z[3]);
         __syncthreads();            // the scores are made: the tile may go
-        bring(tile, LANES, values, first, heads.keys, heads.width);
+        bring(tile, values, first, heads.keys, heads.width);
         __syncthreads();
         mix(sum, weights, tile, heads.width);
         __syncthreads();
@@ -84,19 +84,19 @@ __device__ void attention_dq(const T* q, const T* k, const T* v, const T* mask, 
     const unsigned query = place.first + warp() * ROWS;
     auto weights = all_weights[warp()];
 
-    bring(own_q, S::OWN, place.matrix(heads, Q, q), place.first, heads.queries, heads.depth);
-    bring(own_dy, S::OWN, place.matrix(heads, DY, dy), place.first, heads.queries, heads.width);
+    bring(own_q, place.matrix(heads, Q, q), place.first, heads.queries, heads.depth);
+    bring(own_dy, place.matrix(heads, DY, dy), place.first, heads.queries, heads.width);
     const i64 row = i64(place.head) * heads.queries + query;
     float shift[ROWS], centre[ROWS] = {}, with_dp[S::CHUNKS][ROWS] = {}, plain[S::CHUNKS][ROWS] = {};
     for (int r = 0; r < ROWS; r++) shift[r] = query + r < heads.queries ? shift_of(log_sums[row + r]) : 0;
     const unsigned end = heads.causal ? min(heads.keys, place.first + S::OWN) : heads.keys;
     for (unsigned first = 0; first < end; first += LANES) {
         float z[ROWS], dp[ROWS];
-        bring(tile, LANES, values, first, heads.keys, heads.width);
+        bring(tile, values, first, heads.keys, heads.width);
         __syncthreads();
         products(dp, own_dy + warp() * ROWS, tile[lane()], heads.width);
         __syncthreads();
-        bring(tile, LANES, keys, first, heads.keys, heads.depth);
+        bring(tile, keys, first, heads.keys, heads.depth);
         __syncthreads();
         products(z, own_q + warp() * ROWS, tile[lane()], heads.depth);
         #pragma unroll
@@ -145,8 +145,8 @@ __device__ void attention_dkv(const T* q, const T* k, const T* v, const T* mask,
     const unsigned key = place.first + warp() * ROWS;
     float4* weights = all_weights[warp()];
 
-    bring(own_k, S::OWN, place.matrix(heads, K, k), place.first, heads.keys, heads.depth);
-    bring(own_v, S::OWN, place.matrix(heads, V, v), place.first, heads.keys, heads.width);
+    bring(own_k, place.matrix(heads, K, k), place.first, heads.keys, heads.depth);
+    bring(own_v, place.matrix(heads, V, v), place.first, heads.keys, heads.width);
     const i64 row = i64(place.head) * heads.queries;
     float of_k[S::CHUNKS][ROWS] = {}, of_v[S::CHUNKS][ROWS] = {};
     const unsigned start = heads.causal ? place.first / LANES * LANES : 0;
@@ -156,7 +156,7 @@ __device__ void attention_dkv(const T* q, const T* k, const T* v, const T* mask,
         const bool there = query < heads.queries;
         const float shift = there ? shift_of(log_sums[row + query]) : 0;
         const float centre = there ? centres[row + query] : 0;
-        bring(tile, LANES, queries, first, heads.queries, heads.depth);
+        bring(tile, queries, first, heads.queries, heads.depth);
         __syncthreads();
         products(p, own_k + warp() * ROWS, tile[lane()], heads.depth);
         for (int r = 0; r < ROWS; r++) {
@@ -164,14 +164,14 @@ __device__ void attention_dkv(const T* q, const T* k, const T* v, const T* mask,
         }
         weights[lane()] = make_float4(p[0], p[1], p[2], p[3]);
         __syncthreads();
-        bring(tile, LANES, dys, first, heads.queries, heads.width);
+        bring(tile, dys, first, heads.queries, heads.width);
         __syncthreads();
         products(dz, own_v + warp() * ROWS, tile[lane()], heads.width);
         mix(of_v, weights, tile, heads.width);
         __syncthreads();
         for (int r = 0; r < ROWS; r++) dz[r] = p[r] * (dz[r] - centre);
         weights[lane()] = make_float4(dz[0], dz[1], dz[2], dz[3]);
-        bring(tile, LANES, queries, first, heads.queries, heads.depth);
+        bring(tile, queries, first, heads.queries, heads.depth);
         __syncthreads();
         mix(of_k, weights, tile, heads.depth);
         __syncthreads();

@@ -62,16 +62,20 @@ struct Place {
     }
 };
 
-// Brings `count` rows from `first` on into shared memory, 0 where the matrix has none, and 0 up to
-// a multiple of 32 columns. A warp reads a row, neighbours side by side.
-template <typename T, int PITCH>
-__device__ void bring(float (*tile)[PITCH], unsigned count, const Matrix<T>& x, unsigned first,
+// Brings rows from `first` on into a tile, 0 where the matrix has none, and 0 up to a multiple of 32
+// columns. A warp reads a row, neighbours side by side. Beyond the edges it reads the last element
+// and drops it: loads without a branch wait together.
+template <typename T, int COUNT, int PITCH>
+__device__ void bring(float (&tile)[COUNT][PITCH], const Matrix<T>& x, unsigned first,
                       unsigned rows, unsigned columns) {
-    for (unsigned row = warp(); row < count; row += blockDim.x / LANES) {
-        const bool there = first + row < rows;
-        for (unsigned from = 0; from < columns; from += LANES) {
-            const unsigned column = from + lane();
-            tile[row][column] = there && column < columns ? x.at(first + row, column) : 0;
+    constexpr int WARPS = Shape<PITCH - 4>::WARPS;
+    for (unsigned from = 0; from < columns; from += LANES) {
+        const unsigned column = from + lane();
+        #pragma unroll
+        for (int i = 0; i < COUNT / WARPS; i++) {
+            const unsigned in_tile = i * WARPS + warp(), row = first + in_tile;
+            const float value = x.at(min(row, rows - 1), min(column, columns - 1));
+            tile[in_tile][column] = row < rows && column < columns ? value : 0;
         }
     }
 }

@@ -79,13 +79,14 @@ __device__ void shared_tile(const T* a, const T* b, T* c, const Product& p) {
     const Tile<SMALL> tile(p);
     const unsigned x = threadIdx.x, y = threadIdx.y;
     const unsigned row = tile.row + y, column = tile.column + x;
-    a += tile.batch * p.a_step[0] + row * p.a_step[1];
-    b += tile.batch * p.b_step[0] + column * p.b_step[2];
+    a += tile.batch * p.a_step[0] + min(row, p.m - 1) * p.a_step[1];
+    b += tile.batch * p.b_step[0] + min(column, p.n - 1) * p.b_step[2];
     float sum = 0;
     for (unsigned k = 0; k < p.k; k += SMALL) {
-        const bool a_there = row < p.m && k + x < p.k, b_there = k + y < p.k && column < p.n;
-        a_tile[y][x] = a_there ? widen(a[(k + x) * p.a_step[2]]) : 0;
-        b_tile[y][x] = b_there ? widen(b[(k + y) * p.b_step[1]]) : 0;
+        const float a_next = widen(a[min(k + x, p.k - 1) * p.a_step[2]]);
+        const float b_next = widen(b[min(k + y, p.k - 1) * p.b_step[1]]);
+        a_tile[y][x] = k + x < p.k ? a_next : 0;
+        b_tile[y][x] = k + y < p.k ? b_next : 0;
         __syncthreads();            // the tiles are complete
         #pragma unroll
         for (unsigned i = 0; i < SMALL; i++) sum = fmaf(a_tile[y][i], b_tile[i][x], sum);
@@ -120,8 +121,8 @@ __device__ void bring(float (*tile)[PITCH], const T* from, unsigned sides, i64 s
         const unsigned i = part * THREADS + threadIdx.x;
         const unsigned side = along_side ? i % SIDE : i / DEPTH;
         const unsigned k = along_side ? i / SIDE : i % DEPTH;
-        const bool there = side < sides && k < depth;
-        tile[k][side] = there ? widen(from[side * side_step + k * depth_step]) : 0;
+        const float x = widen(from[min(side, sides - 1) * side_step + min(k, depth - 1) * depth_step]);
+        tile[k][side] = side < sides && k < depth ? x : 0;
     }
 }
 

@@ -24,7 +24,7 @@ mod storage;
 mod tensor;
 
 pub use autograd::{inference_mode, is_grad_enabled, no_grad};
-pub use device::{Device, driver, sim};
+pub use device::{Device, cuda, driver, sim};
 pub use dtype::{DType, Element, Scalar, bf16, f16};
 pub use error::{Error, Misuse, catch};
 pub use layout::Layout;

@@ -119,8 +119,8 @@ fn a_launch_that_cannot_be_made_changes_nothing() {
     refused(Launch { grid: [0, 1, 1], ..fine }, stream, &["invalid_launch", "has a zero"]);
     refused(Launch { block: [1025, 1, 1], ..fine }, stream, &["1,024 threads"]);
     refused(Launch { kernel: "endless", shared_bytes: 65_537, ..fine }, stream, &["65537 bytes"]);
-    refused(Launch { module: foreign, ..fine }, stream, &["module 0 of device 44"]);
-    refused(fine, other.default_stream(), &["stream 0 of device 44"]);
+    refused(Launch { module: foreign, ..fine }, stream, &["module 0 of sim:44"]);
+    refused(fine, other.default_stream(), &["stream 0 of sim:44"]);
     let params = Params::new().pointer(DevicePtr(0)).pointer(DevicePtr(0));
     let texture = Launch { kernel: "texture", params: &params, ..fine };
     refused(texture, stream, &["unsupported", "kernels.cu:72", "tex"]);

@@ -267,9 +267,9 @@ fn what_belongs_to_another_device_is_refused() {
     let (stream, foreign) = (gpu.default_stream(), other.create_stream().unwrap());
     let event = other.record(foreign).unwrap();
     fails(gpu.copy_on_device(at, theirs, 8, stream), &["sim:12", "not lie within"]);
-    fails(gpu.copy_to_device(at, &[0; 8], PINNED, foreign), &["stream 1 of device 13"]);
-    fails(gpu.record(other.default_stream()), &["record", "stream 0 of device 13"]);
-    fails(gpu.wait(stream, &event), &["wait", "the event is one of device 13"]);
+    fails(gpu.copy_to_device(at, &[0; 8], PINNED, foreign), &["stream 1 of sim:13"]);
+    fails(gpu.record(other.default_stream()), &["record", "stream 0 of sim:13"]);
+    fails(gpu.wait(stream, &event), &["wait", "the event is one of sim:13"]);
     assert_eq!((times(12), times(13)), ((0, 0), (0, 0)), "and nothing has happened");
     let refusal = refused(|| sim::capacity(64)).to_string();
     assert_eq!(refusal, "sim(64): there are 64 simulated GPUs, numbered from 0");

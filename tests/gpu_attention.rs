@@ -6,8 +6,10 @@ mod agree;
 mod refused;
 
 use agree::{agree, gpu};
+use engine_room::memory::{max_memory_allocated, memory_allocated, reset_peak_memory_stats};
 use engine_room::rng::Generator;
-use engine_room::{Attention, DType, Tensor};
+use engine_room::sim::Launches;
+use engine_room::{Attention, DType, Device, Tensor, sim};
 use refused::refused;
 
 const FLOATS: [(DType, f64); 3] = [(DType::F32, 4e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)];
@@ -31,17 +33,23 @@ fn attend(x: &[Tensor], told: Told) -> Tensor {
     x[0].scaled_dot_product_attention(&x[1], &x[2], options)
 }
 
-/// Compares the result and the gradients of q, k and v. The last input is the result's gradient.
+/// The gradients of q, k and v on a device. The last input is the result's gradient.
+fn gradients(inputs: &[Tensor], told: Told, device: Device) -> [Tensor; 3] {
+    let inputs = (0..).zip(inputs).map(|(i, x)| x.to(device).detach().requires_grad_(i < 3));
+    let inputs: Vec<Tensor> = inputs.collect();
+    attend(&inputs, told).backward_with(&inputs[inputs.len() - 1].detach());
+    [0, 1, 2].map(|i| inputs[i].grad().expect("it was asked for"))
+}
+
+/// Compares the result and the gradients of q, k and v.
+#[track_caller]
 fn agrees(inputs: &[Tensor], tolerance: f64, told: Told) {
     let what = format!("attention {told:?}");
     agree(&what, &inputs[..inputs.len() - 1], tolerance, |x| attend(x, told));
+    let [here, there] = [Device::Cpu, gpu()].map(|device| gradients(inputs, told, device));
     for i in 0..3 {
         agree(&format!("gradient {i} of {what}"), inputs, 2.0 * tolerance, |x| {
-            let x: Vec<Tensor> =
-                (0..).zip(x).map(|(i, x)| x.detach().requires_grad_(i < 3)).collect();
-            let dy = x[x.len() - 1].detach();
-            attend(&x, told).backward_with(&dy);
-            x[i].grad().expect("it was asked for")
+            if x[0].device() == gpu() { there[i].clone() } else { here[i].clone() }
         });
     }
 }
@@ -158,4 +166,40 @@ fn what_is_not_a_number_spreads_as_on_the_cpu() {
         let told = Told { masked: true, ..Told::default() };
         agree(&format!("attention with {value}"), inputs, 4e-6, |x| attend(x, told));
     }
+}
+
+/// Two heads of 128 queries and keys: what runs, from a device of its own.
+fn launched(told: Told) -> (Launches, Launches) {
+    const DEVICE: Device = Device::Sim(61);
+    let mut generator = Generator::new(817);
+    let inputs = operands(&[2], [128, 128, 64, 64], DType::F32, &mut generator);
+    let inputs: Vec<Tensor> = inputs.iter().map(|x| x.to(DEVICE)).collect();
+    let before = memory_allocated(DEVICE);
+    reset_peak_memory_stats(DEVICE);
+    sim::reset(61);
+    attend(&inputs[..3], told);
+    let forward = sim::launches(61);
+    let grown = max_memory_allocated(DEVICE) - before;
+    assert!(grown < 2 * 128 * 128 * 4, "{grown} bytes: as much as all weights");
+    gradients(&inputs, told, DEVICE);
+    (forward, sim::launches(61))
+}
+
+#[test]
+fn requests_are_whole_and_half_of_a_causal_call_is_not_made() {
+    let (forward, all) = launched(Told::default());
+    for launches in [forward.counters, all.counters] {
+        // Four sectors have 32 numbers: one for each lane.
+        assert!(launches.global_load_sectors <= 4 * launches.global_load_requests);
+        assert!(launches.global_store_sectors <= 4 * launches.global_store_requests);
+        assert_eq!(launches.shared_bank_conflicts, 0);
+    }
+    assert_eq!((forward.count, all.count), (1, 4));
+    let products = 2 * (2 * 128 * 128 * 64);
+    // Forward q · kᵀ and p · v; then, backward, four products for dq and four for dk and dv.
+    let all_products = products * (2 + 2 + 4 + 4);
+    let flops = all.counters.flops;
+    assert!(flops > all_products && flops < all_products * 6 / 5, "{flops} of {all_products}");
+    let (_, causal) = launched(Told { causal: true, ..Told::default() });
+    assert!(causal.counters.flops < flops * 2 / 3);
 }

@@ -1,4 +1,4 @@
-//! One step of a GPT on the GPU against the same step on the CPU: the loss, every gradient and
+//! One step of the GPT of engine_training.rs on the GPU and on the CPU: the loss, every gradient and
 //! every parameter after AdamW. Named in .ci/run.
 
 #[path = "gpu/agree.rs"]
@@ -12,8 +12,8 @@ use engine_room::rng::{Generator, manual_seed};
 use engine_room::{DType, Device, Tensor};
 
 const SEED: u64 = 5;
-const BATCH: usize = 2;
-const CONTEXT: usize = 32;
+const BATCH: usize = 8;
+const CONTEXT: usize = 64;
 const VOCABULARY: usize = 96;
 
 /// The loss before the step, the gradients, and the parameters after it, by name.
@@ -22,8 +22,8 @@ fn step(device: Device, half: Option<DType>, dropout: f64) -> Vec<(String, Tenso
     let config = GptConfig {
         vocab: VOCABULARY,
         context: CONTEXT,
-        width: 64,
-        layers: 2,
+        width: 128,
+        layers: 4,
         heads: 4,
         dropout,
         tied: false,

@@ -6,7 +6,7 @@ mod agree;
 use agree::{agree, gpu};
 use engine_room::gpu::{MatmulKernel, matmul_with};
 use engine_room::rng::Generator;
-use engine_room::sim::Launches;
+use engine_room::sim::{Gpu, Launches};
 use engine_room::{DType, Device, Tensor, sim};
 
 const FLOATS: [(DType, f64); 3] = [(DType::F32, 2e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)];
@@ -144,5 +144,23 @@ fn each_kernel_moves_less_than_the_one_before() {
     let instructions = [naive, shared, register].map(|of| of.counters.warp_instructions);
     assert!(instructions[0] > instructions[1] && instructions[1] > 2 * instructions[2]);
     assert_eq!([naive, shared, register].map(|of| of.counters.flops), [2 * 128 * 128 * 128; 3]);
-    println!("{naive:?}\n{shared:?}\n{register:?}");
+}
+
+/// The *modelled* times of the kernels, on a product that gives each GPU something to do.
+#[test]
+fn the_register_tile_takes_a_third_of_the_naive_kernels_time() {
+    let mut generator = Generator::new(809);
+    let shapes = [[512, 64], [64, 512]];
+    let [a, b] = shapes.map(|shape| normal(&shape, DType::F32, &mut generator).to(Device::Sim(61)));
+    for gpu in Gpu::ALL {
+        sim::select_gpu(61, gpu);
+        let [naive, shared, register] = MatmulKernel::ALL.map(|kernel| {
+            sim::reset(61);
+            matmul_with(kernel, &a, &b);
+            sim::launches(61).modelled_ns
+        });
+        println!("{gpu}: {naive}, {shared}, {register} ns (modelled)");
+        assert!(naive > shared && shared > register, "{gpu}: {naive}, {shared}, {register} ns");
+        assert!(register * 100 <= naive * 35, "{gpu}: {register} of {naive} ns");
+    }
 }

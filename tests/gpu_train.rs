@@ -5,7 +5,7 @@ mod agree;
 
 use agree::{agree, gpu};
 use engine_room::nn::Parameter;
-use engine_room::optim::{AdamW, Optimizer, Sgd};
+use engine_room::optim::{AdamW, Optimizer, Sgd, clip_grad_norm_};
 use engine_room::rng::Generator;
 use engine_room::{DType, Device, Tensor};
 
@@ -51,6 +51,31 @@ fn steps_are_those_of_the_cpu_to_the_last_bit() {
                 }
                 agree(&format!("{name} in {dtype}"), &inputs, 0.0, |x| stepped(x, make));
             }
+        }
+    }
+}
+
+/// The norm of the gradients, and the gradients themselves, one after the other.
+fn clipped(x: &[Tensor], p: f64) -> Tensor {
+    let params: Vec<Parameter> = x.iter().map(|x| Parameter::new(x.detach())).collect();
+    for param in &params {
+        let x = param.get();
+        x.mul(&x.detach()).sum().backward();
+    }
+    let norm = clip_grad_norm_(&params, 0.5, p, true).expect("it is finite");
+    let device = x[0].device();
+    let mut all = vec![Tensor::full_on(&[1], norm, DType::F32, device)];
+    all.extend(params.iter().map(|param| param.get().grad().expect("made above").to(DType::F32)));
+    Tensor::cat(&all.iter().collect::<Vec<_>>(), 0)
+}
+
+#[test]
+fn gradients_are_clipped_by_the_same_norm() {
+    let mut generator = Generator::new(SEED);
+    for (dtype, tolerance) in [(DType::F32, 1e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)] {
+        let x = [31, 1025].map(|n| Tensor::randn(&[n], &mut generator).to(dtype));
+        for p in [1.0, 2.0, 3.0, f64::INFINITY] {
+            agree(&format!("the {p}-norm"), &x, tolerance, |x| clipped(x, p));
         }
     }
 }

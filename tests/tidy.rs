@@ -8,6 +8,8 @@
 mod callers;
 #[path = "tidy/docs.rs"]
 mod docs;
+#[path = "tidy/kernels.rs"]
+mod kernels;
 #[path = "tidy/layers.rs"]
 mod layers;
 #[path = "tidy/lexer.rs"]
@@ -61,6 +63,8 @@ rules! {
     comments_are_neither_few_nor_many: docs::comment_share,
     unsafe_stands_where_it_may: unsafety::places,
     unsafe_is_argued_for: unsafety::arguments,
+    ptx_is_that_of_the_sources: kernels::up_to_date,
+    the_engine_has_every_kernel: kernels::rows,
     modules_know_only_their_layers: layers::directions,
     paths_begin_at_the_crate: layers::relative_paths,
     nothing_is_left_over: words::leftovers,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use engine_room_sim::nvrtc::Nvrtc;
+use engine_room_sim::nvrtc::{Nvrtc, stamp};
 
 use crate::registers;
 
@@ -89,42 +89,15 @@ fn compile(compiler: &Nvrtc, source: &Path) -> Result<String, String> {
     let text = read(source)?;
     let ptx = compiler.compile(source, text.as_bytes(), ARCHITECTURE, &OPTIONS)?;
     let ptx = String::from_utf8(ptx).map_err(|e| format!("{}: {e}", source.display()))?;
-    let mut inputs = text.clone();
-    append_headers(&text, &mut inputs, &mut Vec::new())?;
+    let inputs = stamp::of(&text, |name| read(&Path::new("kernels").join(name)))?;
     let options = OPTIONS.join(" ");
     let name = source.file_name().unwrap_or_default().to_string_lossy();
     let heading = format!(
         "// kernels/{name} by NVRTC {}.{} --gpu-architecture=compute_{ARCHITECTURE} {options}\n\
-         // Made by `cargo run --bin kernels -- build`; source and headers: {:016x}\n",
-        NVRTC.0,
-        NVRTC.1,
-        hash(&inputs)
+         // Made by `cargo run --bin kernels -- build`; source and headers: {inputs}\n",
+        NVRTC.0, NVRTC.1,
     );
     Ok(heading + &tidied(&ptx))
-}
-
-/// Appends the headers of ours that a text includes, and those that they include, each once.
-fn append_headers(text: &str, to: &mut String, seen: &mut Vec<String>) -> Result<(), String> {
-    for line in text.lines() {
-        let Some(name) = line.strip_prefix("#include \"").and_then(|rest| rest.split('"').next())
-        else {
-            continue;
-        };
-        if !seen.iter().any(|other| other == name) {
-            seen.push(name.to_string());
-            let header = read(&Path::new("kernels").join(name))?;
-            *to += &header;
-            append_headers(&header, to, seen)?;
-        }
-    }
-    Ok(())
-}
-
-/// FNV-1a: to notice a change, not to resist an attack. Source: G. Fowler, L. Noll, K.-P. Vo,
-/// draft-eastlake-fnv.
-fn hash(text: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// The PTX without the path of this machine, and without the constants of NVRTC's built-in header,

@@ -1,7 +1,7 @@
 //! The small network of lab 03: as many hidden layers as you like, on the engine's operations.
 
-use engine_room::Tensor;
 use engine_room::rng::Generator;
+use engine_room::{Device, Tensor};
 
 /// The sizes of a network and of one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,14 @@ impl Network {
             (weight.requires_grad_(true), Tensor::zeros(&[pair[1]]).requires_grad_(true))
         };
         Network { layers: widths.windows(2).map(layer).collect() }
+    }
+
+    /// The network with its parameters on a device.
+    pub fn to(&self, device: Device) -> Network {
+        let to = |x: &Tensor| x.detach().to(device).requires_grad_(true);
+        Network {
+            layers: self.layers.iter().map(|(weight, bias)| (to(weight), to(bias))).collect(),
+        }
     }
 
     /// Images `(batch, inputs)` → scores `(batch, classes)`.

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use engine_room::Device;
 use serde_json::{Map, Value, json};
 
-use crate::args::LabArgs;
+use crate::args::{DeviceName, LabArgs};
 use crate::cell::{binary_bytes, parse_amount, significant, thousands};
 use crate::machine::Machine;
 use crate::plot::Plot;
@@ -13,6 +14,8 @@ use crate::table::Table;
 /// Takes an experiment's results and shows them in the form that was asked for.
 pub struct Output<'a> {
     args: &'a LabArgs,
+    /// Whether the experiment has asked for its device.
+    on_device: bool,
     document: Map<String, Value>,
 }
 
@@ -20,9 +23,20 @@ impl<'a> Output<'a> {
     pub(crate) fn new(args: &'a LabArgs, experiment: &str) -> Output<'a> {
         let mut document = Map::new();
         document.insert("experiment".to_string(), Value::from(experiment));
-        document.insert("device".to_string(), Value::from(args.device.name()));
+        document.insert("device".to_string(), Value::from(DeviceName::Cpu.name()));
         document.insert("seed".to_string(), Value::from(args.seed));
-        Output { args, document }
+        Output { args, on_device: false, document }
+    }
+
+    /// The device of `--device`, on which the experiment then runs. An experiment that does not ask
+    /// is one about the host, and says so under its results.
+    ///
+    /// # Errors
+    /// As [`DeviceName::device`].
+    pub fn device(&mut self) -> Result<Device, String> {
+        self.on_device = true;
+        self.value("device", self.args.device.name());
+        self.args.device()
     }
 
     /// Prints a line or a paragraph; nothing with `--json`.
@@ -82,7 +96,10 @@ impl<'a> Output<'a> {
         }
     }
 
-    pub(crate) fn into_document(self) -> Value {
+    pub(crate) fn into_document(mut self) -> Value {
+        if !self.on_device && self.args.device != DeviceName::Cpu {
+            self.say("\nThis experiment is about the host, and ran on the cpu.");
+        }
         Value::Object(self.document)
     }
 }

@@ -13,6 +13,7 @@ use std::fmt;
 
 pub use launch::{Launch, Module, Params};
 
+use crate::device::Device;
 use crate::error::Error;
 
 /// A span of time on the device's clock. That of a simulated GPU is *modelled*.
@@ -86,14 +87,14 @@ impl Route {
 /// makes its own). Streams live as long as their device, so make few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stream {
-    pub(crate) device: usize,
+    pub(crate) device: Device,
     pub(crate) id: usize,
 }
 
 /// A mark in a stream; done when all the work before it is. Give it back with [`Driver::release`].
 #[derive(Debug)]
 pub struct Event {
-    pub(crate) device: usize,
+    pub(crate) device: Device,
     /// Whatever the driver knows the event by.
     pub(crate) id: u64,
 }
@@ -109,8 +110,9 @@ pub trait Driver: Send + Sync {
     /// Bytes of memory that the device has.
     fn capacity(&self) -> u64;
 
-    /// Memory for `bytes` bytes, at an address that is a multiple of 512. What stands in it is
-    /// undefined. Nothing changes when it fails.
+    /// Memory for `bytes` bytes, at an address that is a multiple of 256 ("CUDA C++ Programming
+    /// Guide", "Device Memory Accesses"; a simulated GPU has 512). What stands in it is undefined.
+    /// Nothing changes when it fails.
     ///
     /// # Errors
     /// `OutOfMemory` if the device has not that much left.

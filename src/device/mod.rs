@@ -2,6 +2,7 @@
 
 mod allocation;
 pub mod cpu;
+pub mod cuda;
 pub mod driver;
 mod gpu;
 mod kernels;
@@ -14,11 +15,12 @@ pub use kernels::{Binary, Compare, Draw, Reduce, Scan, Unary};
 pub use updates::{AdamwRule, SgdRule, Update};
 
 use std::fmt;
+use std::str::FromStr;
 
 use driver::Driver;
 
 use crate::dtype::{DType, Scalar};
-use crate::error::{Error, misuse};
+use crate::error::{Error, misuse, raise};
 use crate::layout::Layout;
 use crate::rng::GeneratorState;
 use crate::storage::Storage;
@@ -30,6 +32,8 @@ pub enum Device {
     Cpu,
     /// A simulated GPU, counted from 0: memory of its own, and a clock that is modelled.
     Sim(usize),
+    /// An NVIDIA GPU, counted from 0 as the driver counts.
+    Cuda(usize),
 }
 
 impl Device {
@@ -37,18 +41,28 @@ impl Device {
     pub fn backend(self) -> &'static dyn Backend {
         match self {
             Device::Cpu => &cpu::Cpu,
-            Device::Sim(_) => &gpu::Gpu,
+            Device::Sim(_) | Device::Cuda(_) => &gpu::Gpu,
         }
     }
 
-    /// What moves bytes to the device and back.
+    /// The NVIDIA GPU with number `n`, if it is there and can be used.
+    ///
+    /// # Errors
+    /// A sentence on what is missing; see [`cuda::cuda`].
+    pub fn cuda(n: usize) -> Result<Device, Error> {
+        cuda::cuda(n).map(|_| Device::Cuda(n))
+    }
+
+    /// What moves bytes to the device and back. It unwinds with an `Error` if an NVIDIA GPU cannot
+    /// be used; [`Device::cuda`] says so before.
     ///
     /// # Panics
-    /// For the CPU, which needs none, and for a device that does not exist.
+    /// For the CPU, which needs none, and for a simulated GPU that does not exist.
     #[track_caller]
     pub fn driver(self) -> &'static dyn Driver {
         match self {
             Device::Sim(n) => sim::sim(n),
+            Device::Cuda(n) => cuda::cuda(n).unwrap_or_else(|error| raise(error)),
             Device::Cpu => {
                 let message = "the host's memory needs no driver".to_string();
                 misuse("device", &[&self], message)
@@ -73,6 +87,23 @@ impl fmt::Display for Device {
         match self {
             Device::Cpu => f.write_str("cpu"),
             Device::Sim(n) => write!(f, "sim:{n}"),
+            Device::Cuda(n) => write!(f, "cuda:{n}"),
+        }
+    }
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    /// A device by its name: `cpu`, `sim`, `sim:1`, `cuda` or `cuda:1`; without a number it is the
+    /// first. Whether it is there is not asked.
+    fn from_str(name: &str) -> Result<Device, String> {
+        let (kind, number) = name.split_once(':').unwrap_or((name, "0"));
+        match (kind, number.parse()) {
+            ("cpu", _) if name == kind => Ok(Device::Cpu),
+            ("sim", Ok(n)) => Ok(Device::Sim(n)),
+            ("cuda", Ok(n)) => Ok(Device::Cuda(n)),
+            _ => Err(format!("'{name}' is no device; write cpu, sim or cuda, or sim:1, cuda:1")),
         }
     }
 }

@@ -10,8 +10,7 @@ pub use copies::{HiddenCopies, hidden_copies, reset_hidden_copies};
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::device::Device;
-use crate::device::sim::MAX_DEVICES;
+use crate::device::{Device, cuda, sim};
 use crate::error::{Error, raise};
 
 /// What the bytes of a storage are for.
@@ -66,13 +65,15 @@ impl Counters {
 
 static CPU: Counters = Counters::new();
 static NONE: Counters = Counters::new();
-static SIM: [Counters; MAX_DEVICES] = [const { Counters::new() }; MAX_DEVICES];
+static SIM: [Counters; sim::MAX_DEVICES] = [const { Counters::new() }; sim::MAX_DEVICES];
+static CUDA: [Counters; cuda::MAX_DEVICES] = [const { Counters::new() }; cuda::MAX_DEVICES];
 
 fn counters(device: Device) -> &'static Counters {
     match device {
         Device::Cpu => &CPU,
         // A device that does not exist has no memory; its driver says so.
         Device::Sim(n) => SIM.get(n).unwrap_or(&NONE),
+        Device::Cuda(n) => CUDA.get(n).unwrap_or(&NONE),
     }
 }
 

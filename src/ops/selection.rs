@@ -206,7 +206,7 @@ impl Tensor {
     #[track_caller]
     fn places_along(&self, op: &'static str, dim: usize, index: &Tensor) -> Tensor {
         check_index(op, self, dim, index);
-        let every = Tensor::from_vec((0..self.numel() as i64).collect(), self.shape());
-        every.to(self.device()).gather(dim as isize, index)
+        let every = Tensor::arange_on(self.numel(), DType::I64, self.device());
+        every.view(self.shape()).gather(dim as isize, index)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Tensor;
 use crate::autograd::no_grad;
-use crate::device::Reduce;
+use crate::device::{Device, Reduce};
 use crate::dtype::DType;
 use crate::error::{Error, misuse};
 use crate::nn::Parameter;
@@ -16,8 +16,9 @@ use crate::optim::group::non_negative;
 /// ```
 ///
 /// Gradients whose norm is small enough stay as they are, to the last bit; without any gradient
-/// the norm is 0. It is computed in `f64`: a square of an `f16` may be too large for one. Call it
-/// after the gradients of a scaled loss were unscaled, or the scale is clipped too.
+/// the norm is 0. It is computed in `f64`, on a GPU in `f32`: a square of an `f16` may be too large
+/// for one. Call it after the gradients of a scaled loss were unscaled, or the scale is clipped,
+/// too.
 ///
 /// A norm that is infinite or NaN makes the gradients 0 or NaN, as in PyTorch.
 ///
@@ -75,8 +76,9 @@ pub(crate) fn scale(grads: &[Tensor], factor: f64) {
     no_grad(|| grads.iter().for_each(|grad| grad.copy_(&grad.mul_scalar(factor))));
 }
 
-/// The p-norm of one tensor, in `f64`.
+/// The p-norm of one tensor, computed in `f64`; on a GPU, which has no kernels for that, in `f32`.
 pub(crate) fn norm(x: &Tensor, p: f64) -> f64 {
+    let wide = if x.device() == Device::Cpu { DType::F64 } else { DType::F32 };
     let reduce = if p == 1.0 {
         Reduce::Norm1
     } else if p == 2.0 {
@@ -84,12 +86,12 @@ pub(crate) fn norm(x: &Tensor, p: f64) -> f64 {
     } else if p == f64::INFINITY {
         Reduce::NormInf
     } else {
-        let powers = no_grad(|| x.to(DType::F64).abs().pow_scalar(p).sum());
-        return powers.item_as::<f64>().powf(1.0 / p);
+        let powers = no_grad(|| x.to(wide).abs().pow_scalar(p).sum());
+        return powers.to(DType::F64).item_as::<f64>().powf(1.0 / p);
     };
     let over = vec![true; x.shape().len()];
-    let norm = x.device().backend().reduce(reduce, x.view_of(), &over, DType::F64);
-    Tensor::packed(norm, &[]).item_as()
+    let norm = x.device().backend().reduce(reduce, x.view_of(), &over, wide);
+    Tensor::packed(norm, &[]).to(DType::F64).item_as()
 }
 
 /// The larger one; NaN if one is NaN.

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::device::cuda::PageLock;
 use crate::device::{Allocation, Device};
 use crate::dtype::{Buffer, DType, Element};
 use crate::memory::{Role, Tracked};
@@ -22,18 +23,20 @@ use pending::InFlight;
 
 /// A block of memory on a device. Tensors that are views of one another share it.
 pub struct Storage {
+    /// First, so that it is dropped first: it waits for the copies that use the memory.
+    in_flight: InFlight,
+    /// Second: page-locked memory must not go before it is unlocked.
+    page_lock: Option<PageLock>,
     /// Only ever tried, never waited for: that makes it the borrow flag.
     contents: RwLock<Contents>,
     /// The operations that hold a guard, for the message of a conflict.
     holders: Mutex<Vec<&'static str>>,
-    in_flight: InFlight,
     version: AtomicU64,
     /// The operation that raised the version last, for the message of autograd.
     last_writer: Mutex<&'static str>,
     address: u64,
     dtype: DType,
     device: Device,
-    pinned: bool,
     memory: Tracked,
 }
 
@@ -51,21 +54,21 @@ impl Storage {
     /// A vector with room to spare gives it back, so that what is counted is what is held.
     pub fn new<T: Element>(mut values: Vec<T>) -> Storage {
         values.shrink_to_fit();
-        Storage::of_buffer(T::into_buffer(values), false)
+        Storage::of_buffer(T::into_buffer(values), None)
     }
 
-    /// A storage of the CPU over a buffer of any type, in page-locked memory if `pinned`.
-    pub(crate) fn of_buffer(buffer: Buffer, pinned: bool) -> Storage {
+    /// A storage of the CPU over a buffer of any type; of its memory if that is page-locked.
+    pub(crate) fn of_buffer(buffer: Buffer, page_lock: Option<PageLock>) -> Storage {
         let (dtype, bytes, address) = (buffer.dtype(), buffer.nbytes(), buffer.bytes().as_ptr());
         let memory = Tracked::new(Device::Cpu, bytes as u64);
-        Storage::over(Contents::Host(buffer), dtype, memory, address as u64, pinned)
+        Storage::over(Contents::Host(buffer), dtype, memory, address as u64, page_lock)
     }
 
     /// A storage of a device over memory of it.
     pub(crate) fn of_device(device: Device, dtype: DType, allocation: Allocation) -> Storage {
         let memory = Tracked::new(device, allocation.bytes());
         let address = allocation.at().0;
-        Storage::over(Contents::Device(allocation), dtype, memory, address, false)
+        Storage::over(Contents::Device(allocation), dtype, memory, address, None)
     }
 
     fn over(
@@ -73,18 +76,18 @@ impl Storage {
         dtype: DType,
         memory: Tracked,
         address: u64,
-        pinned: bool,
+        page_lock: Option<PageLock>,
     ) -> Storage {
         Storage {
+            in_flight: InFlight::default(),
+            page_lock,
             contents: RwLock::new(contents),
             holders: Mutex::new(Vec::new()),
-            in_flight: InFlight::default(),
             version: AtomicU64::new(0),
             last_writer: Mutex::new("nothing"),
             address,
             dtype,
             device: memory.device(),
-            pinned,
             memory,
         }
     }
@@ -101,7 +104,7 @@ impl Storage {
 
     /// Whether the bytes are in page-locked memory of the host.
     pub fn is_pinned(&self) -> bool {
-        self.pinned
+        self.page_lock.is_some()
     }
 
     /// The address of the first byte in the device's memory.

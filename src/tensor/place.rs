@@ -1,6 +1,7 @@
 //! Moving a tensor's bytes: to a device, back to the host, and into page-locked memory.
 
 use crate::Tensor;
+use crate::device::cuda::PageLock;
 use crate::device::driver::{DevicePtr, Event, HostMemory};
 use crate::device::{Allocation, Device};
 use crate::dtype::{Buffer, Element, with_element};
@@ -17,6 +18,7 @@ impl Tensor {
 
     /// A copy in page-locked memory of the host, outside the graph; the tensor itself if it is
     /// there already. Such memory cannot be paged out, so take it for what is copied often only.
+    /// NVIDIA GPUs know it as such if the program had opened one before, e.g. by `Device::cuda`.
     pub fn pin_memory(&self) -> Tensor {
         if self.is_pinned() {
             return self.clone();
@@ -26,7 +28,8 @@ impl Tensor {
         let bytes = packed.storage().read("pin_memory");
         let buffer = Buffer::from_bytes(self.dtype(), shown(&bytes, &packed));
         drop(bytes);
-        Tensor::packed(Storage::of_buffer(buffer, true), self.shape())
+        let lock = PageLock::new(buffer.bytes());
+        Tensor::packed(Storage::of_buffer(buffer, Some(lock)), self.shape())
     }
 
     /// As `to(device)`, but without waiting for the copy where that is possible, outside the graph
@@ -85,8 +88,8 @@ impl Tensor {
         let mut buffer = with_element!(self.dtype(), T => {
             T::into_buffer(filled(T::default(), self.numel()))
         });
-        let event = copy_to_host(&mut buffer, device, from, wait);
-        let storage = Storage::of_buffer(buffer, !wait);
+        let (event, lock) = copy_to_host(&mut buffer, device, from, wait);
+        let storage = Storage::of_buffer(buffer, lock);
         settle(&storage, device, event, wait, true);
         Tensor::packed(storage, self.shape())
     }
@@ -103,19 +106,25 @@ fn shown<'a>(buffer: &'a Buffer, packed: &Tensor) -> &'a [u8] {
 }
 
 /// Fills a buffer from a device. Where nobody waits its memory is pinned, as PyTorch makes it: else
-/// the driver would wait.
-fn copy_to_host(buffer: &mut Buffer, device: Device, from: DevicePtr, wait: bool) -> Option<Event> {
+/// the driver would wait. It is page-locked before the copy begins.
+fn copy_to_host(
+    buffer: &mut Buffer,
+    device: Device,
+    from: DevicePtr,
+    wait: bool,
+) -> (Option<Event>, Option<PageLock>) {
     let driver = device.driver();
     let (host, stream) =
         (if wait { HostMemory::Pageable } else { HostMemory::Pinned }, driver.default_stream());
     if let Some(bytes) = buffer.bytes_mut() {
-        return or_raise(driver.copy_to_host(bytes, from, host, stream));
+        let lock = (!wait).then(|| PageLock::new(bytes));
+        return (or_raise(driver.copy_to_host(bytes, from, host, stream)), lock);
     }
     // Bytes that become truth values are looked at, so these are waited for.
     let (dtype, mut bytes) = (buffer.dtype(), vec![0; buffer.nbytes()]);
     let event = or_raise(driver.copy_to_host(&mut bytes, from, HostMemory::Pageable, stream));
     *buffer = Buffer::from_bytes(dtype, &bytes);
-    event
+    (event, (!wait).then(|| PageLock::new(buffer.bytes())))
 }
 
 fn or_raise<T>(result: Result<T, Error>) -> T {

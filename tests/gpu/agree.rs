@@ -7,7 +7,10 @@ use engine_room::{DType, Device, Tensor};
 
 /// The GPU that is tried.
 pub fn gpu() -> Device {
-    Device::Sim(0)
+    match std::env::var("ENGINE_ROOM_GPU").as_deref() {
+        Ok("cuda") => Device::cuda(0).unwrap_or_else(|error| panic!("{error}")),
+        _ => Device::Sim(0),
+    }
 }
 
 fn numbers(x: &Tensor) -> Vec<f64> {

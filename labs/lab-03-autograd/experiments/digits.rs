@@ -2,8 +2,8 @@
 
 use engine_room::autograd::Graph;
 use engine_room::memory::{bytes_by_role, max_memory_allocated, reset_peak_memory_stats};
-use engine_room::no_grad;
 use engine_room::rng::Generator;
+use engine_room::{Device, no_grad};
 use engine_room_labs::{Cell, Digits, LabArgs, Output, Plot, Progress, Table};
 
 use crate::experiments::{loss, mine};
@@ -17,8 +17,8 @@ const LEARNING_RATE: f32 = 0.2;
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let split = Digits::load()?.split(args.seed);
     let mut generator = Generator::new(args.seed);
-    let network = Network::new(&SIZES, &mut generator);
-    let device = args.device()?;
+    let device = output.device()?;
+    let network = Network::new(&SIZES, &mut generator).to(device);
     let Sizes { batch, width, .. } = SIZES;
     output.say(&format!(
         "{} images to train with, {} held out, batches of {batch}, one hidden layer of {width}.\n",
@@ -37,8 +37,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     for epoch in 1..=EPOCHS {
         reset_peak_memory_stats(device);
         let order = generator.permutation(split.train.len());
-        let (loss, kept) = Step { args, network: &network }.take_all(&split.train, &order);
-        accuracy = share_right(&network, &split.test);
+        let (loss, kept) = Step { args, network: &network, device }.take_all(&split.train, &order);
+        accuracy = share_right(&network, &split.test, device);
         progress.step(format!("loss {loss:.3}, a step keeps {kept} bytes"));
         losses.push((epoch as f64, loss));
         if epoch == 1 || epoch % 10 == 0 {
@@ -66,6 +66,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
 struct Step<'a> {
     args: &'a LabArgs,
     network: &'a Network,
+    device: Device,
 }
 
 impl Step<'_> {
@@ -82,6 +83,7 @@ impl Step<'_> {
     /// One step of gradient descent. Returns the loss and the bytes that its graph kept.
     fn take(&self, batch: &Digits) -> (f32, u64) {
         let (images, labels) = batch.tensors();
+        let (images, labels) = (images.to(self.device), labels.to(self.device));
         let loss = loss::of(self.args, self.network, &images, &labels);
         let kept = Graph::of(&loss).activation_bytes();
         if self.args.mine {
@@ -95,14 +97,14 @@ impl Step<'_> {
 }
 
 /// The share of images whose highest score is their label.
-fn share_right(network: &Network, digits: &Digits) -> f64 {
+fn share_right(network: &Network, digits: &Digits, device: Device) -> f64 {
     let (images, labels) = digits.tensors();
-    let guesses = no_grad(|| network.forward(&images)).argmax(1).to_vec::<i64>();
+    let guesses = no_grad(|| network.forward(&images.to(device))).argmax(1).to_vec::<i64>();
     let right = guesses.iter().zip(labels.to_vec::<i64>()).filter(|(guess, label)| *guess == label);
     right.count() as f64 / digits.len() as f64
 }
 
-fn roles(device: engine_room::Device) -> Table {
+fn roles(device: Device) -> Table {
     let mut table = Table::new().column("role", "role", "").column("bytes", "live", "bytes");
     for (role, bytes) in bytes_by_role(device) {
         table.row([role.name().into(), Cell::Bytes(bytes)]);

@@ -38,9 +38,12 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("peak", "peak", "bytes")
         .column("seconds", "one pass", "")
         .column("tiny_seconds", "a tiny pass", "");
-    let device = args.device()?;
-    let (network, images, _) = network_and_batch(&SIZES, args.seed);
-    let (tiny, tiny_images, _) = network_and_batch(&TINY, args.seed);
+    let device = output.device()?;
+    let on_device = |sizes| {
+        let (network, images, _) = network_and_batch(sizes, args.seed);
+        (network.to(device), images.to(device))
+    };
+    let ((network, images), (tiny, tiny_images)) = (on_device(&SIZES), on_device(&TINY));
     for (name, forward) in MODES {
         let kept = Graph::of(&forward(&network, &images)).activation_bytes();
         let peak = peak_bytes(device, || forward(&network, &images));

@@ -4,7 +4,7 @@
 use engine_room::memory::{Role, bytes_by_role};
 use engine_room::nn::{Linear, Module};
 use engine_room::rng::Generator;
-use engine_room::{DType, Device, Tensor};
+use engine_room::{Device, Tensor};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
 use crate::exercise;
@@ -19,7 +19,7 @@ const GPT2: u64 = 124_439_808;
 
 /// Prints a row a recipe.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    let device = args.device()?;
+    let device = output.device()?;
     output.say(&format!(
         "Bytes for each parameter, derived, and counted by the engine after one step of an MLP \
          of\n{SIZES:?}. The last column is GPT-2 with 124,439,808 parameters.\n"
@@ -99,11 +99,13 @@ fn counted<M: Module>(
     let before = live(device);
     let mut generator = Generator::new(seed);
     let model = build(&mut generator);
+    model.to_device(device);
     let mut optimizer = recipe.optimizer(&model, 1e-3);
     let inputs = model.parameters()[0].get().shape()[1];
     let x = Tensor::rand(&[BATCH, inputs], &mut generator).to(recipe.precision.dtype());
-    let y = Tensor::randint(0, 10, &[BATCH], &mut generator).to(DType::I64);
-    step(&model, optimizer.as_mut(), recipe, &mut recipe.scaler(), &[x, y]);
+    let y = Tensor::randint(0, 10, &[BATCH], &mut generator);
+    let batch = [x, y].map(|x| x.to(device));
+    step(&model, optimizer.as_mut(), recipe, &mut recipe.scaler(), &batch);
     let after = live(device);
     ([0, 1, 2].map(|i| after[i] - before[i]), model.num_parameters() as u64)
 }

@@ -38,7 +38,8 @@ const DROPS: [(Drop, &str); 4] = [
 
 /// Prints a row a line.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    let Recorder { points, .. } = two_iterations(args, Drop::First(true))?;
+    let device = output.device()?;
+    let Recorder { points, .. } = two_iterations(args.seed, device, Drop::First(true))?;
     output.say(&format!(
         "An MLP of {SIZES:?} with AdamW and batches of {BATCH} images. Bytes alive after each \
          line, and\nthe most that were alive while it ran:\n"
@@ -49,13 +50,14 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
 
 /// Prints the peaks of loops that drop their gradients at other places.
 pub fn places(args: &LabArgs, output: &mut Output) -> Result<(), String> {
+    let device = output.device()?;
     output.say("The same training. The peaks of both iterations, by the place of zero_grad():\n");
     let mut table = Table::new()
         .column("place", "zero_grad() stands", "")
         .column("first", "first iteration", "bytes")
         .column("second", "second iteration", "bytes");
     for (drop, name) in DROPS {
-        let recorder = two_iterations(args, drop)?;
+        let recorder = two_iterations(args.seed, device, drop)?;
         let peaks = [1, 2].map(|iteration| Cell::Bytes(recorder.peak_of(iteration)));
         table.row([name.into()].into_iter().chain(peaks));
     }
@@ -103,11 +105,11 @@ fn live(device: Device) -> [u64; SHOWN.len()] {
 }
 
 /// The first two iterations of a training.
-fn two_iterations(args: &LabArgs, drop: Drop) -> Result<Recorder, String> {
+fn two_iterations(seed: u64, device: Device, drop: Drop) -> Result<Recorder, String> {
     let images = Digits::load()?;
-    let device = args.device()?;
     let mut recorder = Recorder { device, before: live(device), iteration: 0, points: Vec::new() };
-    let model = Mlp::new(&SIZES, &mut Generator::new(args.seed));
+    let model = Mlp::new(&SIZES, &mut Generator::new(seed));
+    model.to_device(device);
     let mut optimizer = AdamW::new(model.parameters(), 1e-3);
     for iteration in [1, 2] {
         recorder.iteration = iteration;
@@ -127,7 +129,11 @@ fn iterate(
     images: &Digits,
     drop: Drop,
 ) {
-    let (x, y) = recorder.line("x, y = next(batches)", || images.tensors());
+    let device = recorder.device;
+    let [x, y] = recorder.line("x, y = next(batches)", || {
+        let (x, y) = images.tensors();
+        [x, y].map(|x| x.to(device))
+    });
     if let Drop::First(set_to_none) = drop {
         recorder.line("optimizer.zero_grad()", || optimizer.zero_grad(set_to_none));
     }

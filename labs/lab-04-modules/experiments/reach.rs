@@ -8,7 +8,7 @@ const BATCHES: [usize; 6] = [1, 16, 64, 256, 1024, 4096];
 
 /// Prints a row a batch.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    let device = args.device()?;
+    let device = output.device()?;
     output.say(&format!(
         "An MLP of {SIZES:?}, AdamW, in its second iteration. Bytes kept for the backward pass, \
          and the\npeak, for a batch of so many images:\n"

@@ -139,7 +139,7 @@ pub fn train(
     epochs: usize,
     seed: u64,
 ) -> Outcome {
-    let (x, y) = split.train.tensors();
+    let (device, (x, y)) = (device_of(model), split.train.tensors());
     let sampler = Sampler::random(split.train.len(), seed);
     let dataset = TensorDataset::new(vec![x.to(recipe.precision.dtype()), y]);
     let mut loader = DataLoader::new(dataset, sampler, BATCH);
@@ -147,6 +147,7 @@ pub fn train(
     let losses = (0..epochs).map(|_| {
         let mut mean = Mean::default();
         for batch in &mut loader {
+            let batch = [0, 1].map(|part| batch[part].to(device));
             let loss = step(model, optimizer, recipe, &mut scaler, &batch);
             mean.add(loss, batch[1].numel());
         }
@@ -174,9 +175,13 @@ pub fn step(
     loss.to(DType::F32).item().into()
 }
 
+fn device_of(model: &dyn Module) -> Device {
+    model.parameters()[0].get().device()
+}
+
 fn share_right(model: &dyn Module, recipe: &Recipe, images: &Digits) -> f64 {
     let (x, y) = images.tensors();
-    let x = x.to(recipe.precision.dtype());
+    let x = x.to(recipe.precision.dtype()).to(device_of(model));
     let scores = no_grad(|| recipe.precision.run(|| model.forward(&x)));
     accuracy(&scores, &y)
 }
@@ -194,10 +199,11 @@ pub fn held(device: Device, recipe: &Recipe, batch: usize, seed: u64) -> Held {
     let before = memory_allocated(device);
     let mut generator = Generator::new(seed);
     let model = recipe.model(&mut generator);
+    model.to_device(device);
     let mut optimizer = recipe.optimizer(&model, 1e-3);
     let mut scaler = recipe.scaler();
     let x = Tensor::rand(&[batch, SIZES[0]], &mut generator).to(recipe.precision.dtype());
-    let pair = [x, Tensor::randint(0, 10, &[batch], &mut generator).to(DType::I64)];
+    let pair = [x, Tensor::randint(0, 10, &[batch], &mut generator)].map(|x| x.to(device));
     step(&model, optimizer.as_mut(), recipe, &mut scaler, &pair);
     optimizer.zero_grad(true);
     reset_peak_memory_stats(device);

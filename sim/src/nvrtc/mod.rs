@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // Calls into a C library.
 
 mod search;
+pub mod stamp;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
 //! What a launch consists of: the kernel, its threads, its parameters.
 
 use super::DevicePtr;
+use crate::device::Device;
 
 /// Kernels that were loaded together. They stay as long as their device, so load a text once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Module {
-    pub(crate) device: usize,
+    pub(crate) device: Device,
     pub(crate) id: usize,
 }
 

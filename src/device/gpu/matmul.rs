@@ -22,16 +22,23 @@ impl MatmulKernel {
     pub const ALL: [MatmulKernel; 3] =
         [MatmulKernel::Naive, MatmulKernel::SharedTile, MatmulKernel::RegisterTile];
 
-    /// The one for a result with `rows` and `columns`.
+    /// The one for a result of so many matrices, rows and columns.
     ///
-    /// A tile has the same cost however much of it lies beyond an edge: where less than half of
-    /// each side would be used, a smaller one does less. With fewer than 8 rows or columns, a number
-    /// is used too seldom to be worth two barriers.
-    fn for_sides(rows: usize, columns: usize) -> MatmulKernel {
-        match rows.min(columns) {
-            32.. => MatmulKernel::RegisterTile,
-            8.. => MatmulKernel::SharedTile,
-            _ => MatmulKernel::Naive,
+    /// With fewer than 8 rows or columns a number is used too seldom to be worth two barriers. The
+    /// register tile does the least work, but few blocks do it: where there are fewer than 16 of
+    /// them, many multiprocessors would have none. (By the modelled times of square products, a T4
+    /// gains from about 10 blocks on, and an H100 from about 30.) And a tile has the same cost
+    /// however much of it lies beyond an edge: of each of its sides half must be used.
+    fn for_shape(batches: usize, rows: usize, columns: usize) -> MatmulKernel {
+        let least = rows.min(columns);
+        if least < 8 {
+            return MatmulKernel::Naive;
+        }
+        let blocks = batches * rows.div_ceil(64) * columns.div_ceil(64);
+        if least >= 32 && blocks >= 16 {
+            MatmulKernel::RegisterTile
+        } else {
+            MatmulKernel::SharedTile
         }
     }
 
@@ -55,11 +62,10 @@ impl MatmulKernel {
 
 /// `(B, M, K) · (B, K, N) → (B, M, N)` by the version that suits the shape.
 pub fn matmul(a: View, b: View) -> Storage {
-    let (rows, columns) = (a.layout.shape()[1], b.layout.shape()[2]);
-    let kernel = if a.dtype().is_floating_point() {
-        MatmulKernel::for_sides(rows, columns)
-    } else {
-        MatmulKernel::Naive
+    let (shape, columns) = (a.layout.shape(), b.layout.shape()[2]);
+    let kernel = match a.dtype().is_floating_point() {
+        true => MatmulKernel::for_shape(shape[0], shape[1], columns),
+        false => MatmulKernel::Naive,
     };
     matmul_by(kernel, a, b)
 }

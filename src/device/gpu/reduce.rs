@@ -16,7 +16,7 @@ use crate::storage::Storage;
 const BLOCKS: u32 = 256;
 
 /// Elements that a thread should reduce before parts are worth a second launch.
-const PER_THREAD: u32 = 8;
+const PER_THREAD: u32 = 32;
 
 /// Which kernel reduces elements, which one the parts, and what comes at the end.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use engine_room_sim::timeline::{self, Timeline};
 
 use super::launches::Launches;
 use super::transfers::Transfers;
+use crate::device::Device;
 use crate::device::driver::{
     DevicePtr, Driver, Event, HostMemory, Launch, Module, Nanoseconds, Route, Stream,
 };
@@ -57,8 +58,13 @@ impl SimDevice {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The device that streams, events and modules of this one belong to.
+    pub(super) fn own(&self) -> Device {
+        Device::Sim(self.number)
+    }
+
     fn name(&self) -> String {
-        format!("sim:{}", self.number)
+        self.own().to_string()
     }
 
     pub(super) fn fault<T>(&self, message: String) -> Result<T, Error> {
@@ -72,18 +78,18 @@ impl SimDevice {
         stream: Stream,
     ) -> Result<MutexGuard<'_, State>, Error> {
         let state = self.state();
-        if stream.device != self.number || !state.timeline.has_stream(stream.id) {
+        if stream.device != self.own() || !state.timeline.has_stream(stream.id) {
             let (device, id) = (stream.device, stream.id);
-            return self.fault(format!("{op}: stream {id} of device {device} is not its own"));
+            return self.fault(format!("{op}: stream {id} of {device} is not its own"));
         }
         Ok(state)
     }
 
     /// The time of an event, if that is one of this device.
     fn time_of(&self, op: &str, event: &Event) -> Result<Nanoseconds, Error> {
-        match event.device == self.number {
+        match event.device == self.own() {
             true => Ok(event.id),
-            false => self.fault(format!("{op}: the event is one of device {}", event.device)),
+            false => self.fault(format!("{op}: the event is one of {}", event.device)),
         }
     }
 
@@ -105,7 +111,7 @@ impl SimDevice {
             let modelled_ns = state.timeline.copy(figures, crossing(route), bytes, stream.id);
             state.transfers.add(route, bytes, modelled_ns);
         }
-        let event = Event { device: self.number, id: state.timeline.record(stream.id) };
+        let event = Event { device: self.own(), id: state.timeline.record(stream.id) };
         match route {
             Route::ToDevice(HostMemory::Pinned) | Route::ToHost(HostMemory::Pinned) => Some(event),
             _ => None,
@@ -193,16 +199,16 @@ impl Driver for SimDevice {
     }
 
     fn default_stream(&self) -> Stream {
-        Stream { device: self.number, id: 0 }
+        Stream { device: self.own(), id: 0 }
     }
 
     fn create_stream(&self) -> Result<Stream, Error> {
-        Ok(Stream { device: self.number, id: self.state().timeline.add_stream() })
+        Ok(Stream { device: self.own(), id: self.state().timeline.add_stream() })
     }
 
     fn record(&self, stream: Stream) -> Result<Event, Error> {
         let state = self.with_stream("record", stream)?;
-        Ok(Event { device: self.number, id: state.timeline.record(stream.id) })
+        Ok(Event { device: self.own(), id: state.timeline.record(stream.id) })
     }
 
     fn wait(&self, stream: Stream, event: &Event) -> Result<(), Error> {

@@ -18,7 +18,7 @@ impl SimDevice {
         let program = state.device.load(module).map_err(|error| self.error(error))?;
         state.timeline.synchronize();
         state.programs.push(program);
-        Ok(Module { device: self.number, id: state.programs.len() - 1 })
+        Ok(Module { device: self.own(), id: state.programs.len() - 1 })
     }
 
     /// See [`Driver::launch`](crate::device::driver::Driver::launch). The kernel runs at once, to
@@ -26,9 +26,9 @@ impl SimDevice {
     pub(super) fn launch_kernel(&self, launch: &Launch, stream: Stream) -> Result<(), Error> {
         let mut state = self.with_stream("launch", stream)?;
         let Module { device, id } = launch.module;
-        let program = state.programs.get(id).filter(|_| device == self.number);
+        let program = state.programs.get(id).filter(|_| device == self.own());
         let Some(program) = program else {
-            return self.fault(format!("launch: module {id} of device {device} is not its own"));
+            return self.fault(format!("launch: module {id} of {device} is not its own"));
         };
         let report = state.device.run(program, &asked(launch), &Options::default());
         if report.counters.warp_instructions > 0 {

@@ -227,7 +227,12 @@ fn functions_of_two_integers() {
     let mut generator = Generator::new(804);
     for dtype in INTEGERS {
         let x = [0; 2].map(|_| integers(1025, dtype, &mut generator));
-        // The quotient of two integers is a float.
+        // A divisor of 0 is refused; the quotient of two integers is a float.
+        let divisor = x[1].masked_fill(&x[1].eq_scalar(0), 5);
+        let divided = [x[0].clone(), divisor];
+        for (name, f) in &OF_TWO[6..] {
+            closely(name, &divided, EQUAL, |x| f(&x[0], &x[1]));
+        }
         for (name, f) in OF_TWO[..6].iter().filter(|row| row.0 != "div") {
             closely(name, &x, EQUAL, |x| f(&x[0], &x[1]));
         }

@@ -22,7 +22,7 @@
 //! that has missed; the order is one of those that are possible.)
 //!
 //! # When nothing can make way
-//! If all live memory fits into the cache, set by set, then what is read are the sectors that a
+//! If all live memory fits into the cache, then what is read are the sectors that a
 //! load or an atomic operation is the first to touch, and what is written are those that are
 //! stored to. That needs some bits a sector and mostly no order: it costs next to nothing.
 //!
@@ -31,11 +31,15 @@
 //! of 2, 4, .. sets is watched and counted as so many: an estimate, the same on every host.
 
 mod fitting;
+mod footprint;
+mod layout;
 mod sets;
 mod thinning;
 mod trace;
 mod waves;
 
+pub(crate) use footprint::{Footprint, scatter};
+pub(crate) use layout::Layout;
 pub use sets::Sets;
 pub use trace::{Kind, Run, Trace};
 pub(crate) use waves::{Batch, Shape, Waves};

@@ -36,6 +36,8 @@ pub struct Kernel {
     pub code: Vec<Instruction>,
     /// What each instruction costs.
     pub costs: Vec<Cost>,
+    /// The innermost loops of all functions.
+    pub loops: Vec<Loop>,
     /// How many words the registers of a warp take.
     pub words: u32,
     /// The words of the registers that a new warp finds zero: all but constants and special ones.
@@ -135,6 +137,17 @@ pub struct Cost {
     pub turns: u32,
     /// The instructions before it whose results it uses.
     pub needs: Vec<u32>,
+}
+
+/// A loop that has no other within.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// Its first instruction.
+    pub first: u32,
+    /// The branch back to it.
+    pub last: u32,
+    /// Instructions that use what the turn before has left, and those that left it.
+    pub carried: Vec<(u32, u32)>,
 }
 
 /// The kinds of lanes that a multiprocessor has, as of [`crate::gpu::Rates`].

@@ -226,6 +226,7 @@ impl Run<'_> {
             kernel: self.kernel,
             memory: self.memory,
             params: &self.params,
+            layout: &self.waves.layout,
             here,
             threads: self.launch.block,
             check: self.options.check,

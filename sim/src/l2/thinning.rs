@@ -112,3 +112,71 @@ fn keep_first_touches(runs: &mut Vec<Run>, turns: &mut [Turn]) {
     }
     *runs = kept;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::l2::trace::{Kind, Trace};
+    use crate::l2::{Moved, Sets};
+
+    /// Runs of lines all over 16 MiB, which a cache of 1 MiB has not got: mostly loads.
+    fn requests() -> impl Iterator<Item = Run> {
+        let mut state = 1u64;
+        (0..200_000).map(move |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let kind = if state >> 60 == 0 { Kind::Store } else { Kind::Load };
+            Run::new(kind, state >> 33 & 0x7_ffff, 1 + (state >> 58 & 7))
+        })
+    }
+
+    fn moved<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Moved {
+        let mut cache = Sets::new(1 << 20);
+        runs.into_iter().for_each(|run| cache.touch(*run));
+        cache.moved()
+    }
+
+    /// What is left of a trace to which warps add so many runs at each turn.
+    fn left(thinning: Thinning, most: usize, each: usize) -> (Vec<Run>, u32) {
+        let mut trace = Trace::default();
+        trace.begin(thinning, most);
+        for (warp, runs) in (0..).zip(requests().collect::<Vec<_>>().chunks(each)) {
+            runs.iter().for_each(|run| trace.note(*run));
+            trace.turn(0, warp % 8);
+        }
+        let (runs, _, power) = trace.end();
+        (runs.to_vec(), power)
+    }
+
+    #[test]
+    fn a_sample_of_the_sets_stands_for_all() {
+        let all: Vec<Run> = requests().collect();
+        let exact = moved(&all);
+        let thinning = Thinning::Sample { sets: Sets::count(1 << 20), power: 0 };
+        assert_eq!(left(thinning, 200_000, 100), (all, 0), "they all have room");
+        let (runs, power) = left(thinning, 100_000, 100);
+        assert!(power > 1 && runs.len() <= 50_000, "{power}, {}", runs.len());
+        let sample = moved(&runs);
+        for (part, whole) in [(sample.read, exact.read), (sample.written, exact.written)] {
+            let ratio = (part << power) as f64 / whole as f64;
+            assert!((0.9..1.1).contains(&ratio), "{sample:?} of {exact:?}, one of 2^{power}");
+        }
+        assert_eq!(left(thinning, 100_000, 7000), (runs, power), "the turns do not matter");
+    }
+
+    #[test]
+    fn first_touches_are_all_that_matters_if_nothing_can_make_way() {
+        let everything = |runs: &[Run]| {
+            let mut cache = Sets::new(64 << 20);
+            runs.iter().for_each(|run| cache.touch(*run));
+            cache.moved()
+        };
+        let all: Vec<Run> = requests().chain(requests()).chain(requests()).collect();
+        let mut trace = Trace::default();
+        trace.begin(Thinning::FirstTouches, 1000);
+        all.iter().for_each(|run| trace.note(*run));
+        trace.turn(0, 0);
+        let (runs, _, power) = trace.end();
+        assert!(runs.len() < all.len() / 2 && power == 0, "{}", runs.len());
+        assert_eq!(everything(runs), everything(&all));
+    }
+}

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use crate::gpu::{L2_WAYS, LINE_SECTORS};
 use crate::memory::Memory;
 
 use super::thinning::{Thinning, sample};
 use super::trace::{Run, Trace, Turn};
-use super::{Cache, Fitting, Moved, Sets};
+use super::{Cache, Fitting, Layout, Moved, Sets};
 
 /// Bytes that the traces of a wave may take before they are thinned out.
 const MOST_BYTES: u64 = 128 << 20;
@@ -47,6 +48,8 @@ pub(crate) struct Batch {
 
 /// The waves of a launch on their way through the cache.
 pub(crate) struct Waves {
+    /// Which sectors there are.
+    pub layout: Layout,
     shape: Shape,
     thinning: Thinning,
     /// What is over, by wave, of waves that have not been through the cache.
@@ -69,13 +72,15 @@ impl Waves {
     /// The waves of a launch that finds this memory.
     pub fn new(shape: Shape, memory: &Memory) -> Waves {
         let sets = Sets::count(shape.bytes);
-        let (cache, thinning) = match Fitting::new(memory, sets) {
-            Some(fitting) => (Cache::Fitting(fitting), Thinning::FirstTouches),
-            None => (Cache::Sets(Sets::new(shape.bytes)), Thinning::Sample { sets, power: 0 }),
+        let layout = Layout::of(memory);
+        let room = sets * L2_WAYS as u64 * LINE_SECTORS;
+        let (cache, thinning) = match layout.sectors() {
+            few if few <= room => (Cache::Fitting(Fitting::new(few)), Thinning::FirstTouches),
+            _ => (Cache::Sets(Sets::new(shape.bytes)), Thinning::Sample { sets, power: 0 }),
         };
         let passed = Mutex::new(Passed { cache, moved: Moved::default(), power: 0, sets });
         let over = Mutex::new(BTreeMap::new());
-        Waves { shape, thinning, over, next: AtomicU64::new(0), passed }
+        Waves { layout, shape, thinning, over, next: AtomicU64::new(0), passed }
     }
 
     /// Empties the trace of a block that begins.

@@ -10,9 +10,10 @@ use crate::gpu::LINE_SECTORS;
 use super::trace::{Run, Turn};
 
 /// How runs are dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Thinning {
     /// Nothing can make way, so that only the first touch of a sector matters.
+    #[default]
     FirstTouches,
     /// Of a cache of so many sets one of 2 to a power is watched: what happens in a set depends on
     /// nothing else, so what is counted there stands for the others. 0 is all of them.
@@ -22,12 +23,6 @@ pub(super) enum Thinning {
         /// The power of two.
         power: u32,
     },
-}
-
-impl Default for Thinning {
-    fn default() -> Thinning {
-        Thinning::FirstTouches
-    }
 }
 
 /// The smallest sample is one of 2 to this power of the sets: some dozens of them.
@@ -44,7 +39,7 @@ impl Thinning {
 
     /// Thins out a trace with more than `most` runs; returns how many it may have from now on.
     #[cold]
-    pub fn thin(&mut self, runs: &mut Vec<Run>, turns: &mut Vec<Turn>, most: usize) -> usize {
+    pub fn thin(&mut self, runs: &mut Vec<Run>, turns: &mut [Turn], most: usize) -> usize {
         match self {
             Thinning::FirstTouches => keep_first_touches(runs, turns),
             Thinning::Sample { sets, power } => {
@@ -58,7 +53,7 @@ impl Thinning {
 
     /// Makes a sample that has been begun as small as all runs together ask for. During the block
     /// it cannot have become smaller.
-    pub fn settle(&mut self, runs: &mut Vec<Run>, turns: &mut Vec<Turn>, most: usize) {
+    pub fn settle(&mut self, runs: &mut Vec<Run>, turns: &mut [Turn], most: usize) {
         let Thinning::Sample { sets, power } = self else { return };
         if *power == 0 {
             return;

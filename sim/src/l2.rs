@@ -5,9 +5,9 @@
 //!
 //! - What a load or an atomic operation asks for and the cache has not is read, sector by sector.
 //! - A store reads nothing: the cache keeps which bytes are new. What is stored is *written back*,
-//!   once: when its line has to make way, or at the end of the launch. On a chip it would stay there
-//!   until something else needs the place; but then the next kernel, which may not have written
-//!   anything, would pay for it, and the same launch would count differently after another one.
+//!   once: when its line has to make way, or at the end of the launch. On a chip it would stay
+//!   there until something else needs the place; but then the next kernel, which may not have
+//!   written anything, would pay for it, and the same launch would count differently after another.
 //!
 //! The set of a line is its number modulo an odd number of sets. So lines at the distance of a
 //! power of two spread over all sets, as the hashed addresses of a chip do. That a chip's memory
@@ -16,10 +16,10 @@
 //!
 //! # In which order
 //! The order of the requests decides what makes way, and host threads run blocks in an order of
-//! their own. So the requests of each warp are kept ([`Trace`]), and the cache sees them *wave by wave*:
-//! the blocks that the GPU would hold at the same time, one request of each warp in turn. This
-//! order knows neither host threads nor the seed that orders warps. (A chip would let a warp wait
-//! that has missed; the order is one of those that are possible.)
+//! their own. So the requests of each warp are kept ([`Trace`]), and the cache sees them *wave by
+//! wave*: the blocks that the GPU would hold at the same time, one request of each warp in turn.
+//! This order knows neither host threads nor the seed that orders warps. (A chip would let a warp
+//! wait that has missed; the order is one of those that are possible.)
 //!
 //! # When nothing can make way
 //! If all live memory fits into the cache, then what is read are the sectors that a

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::alu::{Class, Run, Slots};
 
 pub use super::space::*;
+pub use super::special::*;
 pub use super::together::*;
 
 /// The word that holds a predicate that is true in every lane.
@@ -390,28 +391,4 @@ pub enum Callee {
     Handle(u32),
     /// Nothing in the PTX: the instruction itself says what.
     System,
-}
-
-/// Registers that the hardware fills (§10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the ISA's")]
-pub enum Special {
-    Thread(usize),
-    Threads(usize),
-    Block(usize),
-    Blocks(usize),
-    Lane,
-    Warp,
-    Warps,
-    LanesEqual,
-    LanesBelow,
-    LanesUpTo,
-    LanesAbove,
-    LanesFrom,
-    Multiprocessor,
-    Multiprocessors,
-    DynamicShared,
-    TotalShared,
-    Grid,
-    Zero,
 }

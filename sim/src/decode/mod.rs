@@ -12,6 +12,7 @@ mod exchange;
 mod frame;
 mod operand;
 mod space;
+mod special;
 mod together;
 
 use std::collections::HashMap;

@@ -24,8 +24,8 @@ impl Footprint {
         self.known = if same { self.known } else { 0 };
     }
 
-    /// Notes a request whose lowest address lies `inner` bytes from the start of the allocation, and
-    /// whose lanes lie that far beyond it; returns how many sectors it touches.
+    /// Notes a request whose lowest address lies `inner` bytes from the start of the allocation,
+    /// and whose lanes lie that far beyond it; returns how many sectors it touches.
     #[inline]
     pub fn note(&mut self, kind: Kind, inner: u64, lanes: &[u32; 32], trace: &mut Trace) -> u64 {
         let at = (inner % 32) as usize;

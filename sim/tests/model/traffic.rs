@@ -89,7 +89,9 @@ fn what_makes_way_is_written_back_once() {
 
 #[test]
 fn host_threads_and_seeds_change_nothing() {
-    let cases: [(&str, &[u64], [u32; 2], [u32; 2], &[i32]); 4] = [
+    /// A kernel, its buffers' bytes, grid, block, numbers.
+    type Case = (&'static str, &'static [u64], [u32; 2], [u32; 2], &'static [i32]);
+    let cases: [Case; 4] = [
         ("again", &[6 * MIB, 128 * KIB], [128, 1], [256, 1], &[100_000, 2]),
         ("pass_on", &[8 * MIB], [1024, 1], [256, 1], &[]),
         ("matmul_tiled", &[MIB; 3], [32, 32], [16, 16], &[512]),

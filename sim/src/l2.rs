@@ -42,9 +42,10 @@ pub(crate) use footprint::{Footprint, scatter};
 pub(crate) use layout::Layout;
 pub use sets::Sets;
 pub use trace::{Kind, Run, Trace};
-pub(crate) use waves::{Batch, Shape, Waves};
+pub(crate) use waves::{Shape, Waves};
 
 use fitting::Fitting;
+use waves::Batch;
 
 /// Bytes between the cache and the GPU's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,7 +68,7 @@ impl Cache {
     /// Runs the requests of one wave through, of which one of 2 to a power of the sets is left.
     fn wave(&mut self, batches: &[Batch], power: u32) -> Moved {
         match self {
-            Cache::Fitting(cache) => cache.wave(batches),
+            Cache::Fitting(cache) => cache.wave(batches.iter().flat_map(Batch::marks)),
             Cache::Sets(cache) => {
                 let before = cache.moved();
                 waves::in_turn(batches, |run| cache.touch(run));

@@ -69,14 +69,12 @@ impl Marks {
         }
         let first = sectors & !word.touched;
         word.touched |= sectors;
-        if run.kind().reads() {
-            word.mark.loaded |= first;
-        } else {
-            word.mark.stored |= first;
-        }
-        if run.kind().writes() {
-            word.mark.dirty |= sectors;
-        }
+        // Branches would be guessed wrong half of the time.
+        let if_so = |so: bool| u64::from(so).wrapping_neg();
+        let (reads, writes) = (if_so(run.kind().reads()), if_so(run.kind().writes()));
+        word.mark.loaded |= first & reads;
+        word.mark.stored |= first & !reads;
+        word.mark.dirty |= sectors & writes;
     }
 
     /// Takes the marks, and begins anew.

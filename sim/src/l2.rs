@@ -22,9 +22,9 @@
 //! wait that has missed; the order is one of those that are possible.)
 //!
 //! # When nothing can make way
-//! If all live memory fits into the cache, then what is read are the sectors that a
-//! load or an atomic operation is the first to touch, and what is written are those that are
-//! stored to. That needs some bits a sector and mostly no order: it costs next to nothing.
+//! If all live memory fits into the cache, then what is read are the sectors that a load or an
+//! atomic operation is the first to touch, and what is written are those that are stored to. That
+//! needs some bits a sector and no order of blocks, so it costs little: the usual case.
 //!
 //! # Memory of the host
 //! The requests of up to three waves are kept, in 128 MiB each. If a launch makes more of them, one

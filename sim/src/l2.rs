@@ -18,8 +18,9 @@
 //! The order of the requests decides what makes way, and host threads run blocks in an order of
 //! their own. So the requests of each warp are kept ([`Trace`]), and the cache sees them *wave by
 //! wave*: the blocks that the GPU would hold at the same time, one request of each warp in turn.
-//! This order knows neither host threads nor the seed that orders warps. (A chip would let a warp
-//! wait that has missed; the order is one of those that are possible.)
+//! This order knows neither host threads nor the seed that orders warps. (Nor does it know that a
+//! warp waits, for a load that has missed or at a barrier: it is what a chip would do if all warps
+//! kept the same pace.)
 //!
 //! # When nothing can make way
 //! If all live memory fits into the cache, then what is read are the sectors that a load or an

@@ -106,8 +106,8 @@ fn the_report_is_a_table_and_a_listing() {
     assert!(
         shown.contains(
             "\nBound by latency. Each multiprocessor has room for 32 blocks, 32 of 64 warps, \
-             limited by blocks; registers are not known (--registers) and set no limit: 1 wave \
-             of blocks."
+             limited by blocks; registers are not known (--registers) and set no limit: 1 wave of \
+             blocks."
         ),
         "{shown}"
     );

@@ -227,7 +227,12 @@ fn functions_of_two_integers() {
     let mut generator = Generator::new(804);
     for dtype in INTEGERS {
         let x = [0; 2].map(|_| integers(1025, dtype, &mut generator));
-        // The quotient of two integers is a float.
+        // A divisor of 0 is refused; the quotient of two integers is a float.
+        let divisor = x[1].masked_fill(&x[1].eq_scalar(0), 5);
+        let divided = [x[0].clone(), divisor];
+        for (name, f) in &OF_TWO[6..] {
+            closely(name, &divided, EQUAL, |x| f(&x[0], &x[1]));
+        }
         for (name, f) in OF_TWO[..6].iter().filter(|row| row.0 != "div") {
             closely(name, &x, EQUAL, |x| f(&x[0], &x[1]));
         }
@@ -274,6 +279,9 @@ fn comparisons() {
     closely("gt_scalar", &x, EQUAL, |x| x[0].gt_scalar(1));
 }
 
+/// Two views of the inputs that broadcast.
+type Views = fn(&[Tensor]) -> [Tensor; 2];
+
 #[test]
 fn every_size_and_view() {
     let mut generator = Generator::new(806);
@@ -284,7 +292,7 @@ fn every_size_and_view() {
         closely("lt", &x, EQUAL, |x| x[0].lt(&x[1]));
     }
     let x = [[33, 65, 5], [5, 33, 65]].map(|shape| Tensor::randn(&shape, &mut generator));
-    let views: [fn(&[Tensor]) -> [Tensor; 2]; 5] = [
+    let views: [Views; 5] = [
         |x| [x[0].clone(), x[1].permute(&[1, 2, 0])],
         |x| [x[0].slice(1, 3, 65, 2), x[1].permute(&[1, 2, 0]).slice(1, 0, 62, 2)],
         |x| [x[0].clone(), x[1].select(0, 2).unsqueeze(2)],

@@ -1,5 +1,5 @@
-//! One step of the GPT of engine_training.rs on the GPU and on the CPU: the loss, every gradient and
-//! every parameter after AdamW. Named in .ci/run.
+//! One step of the GPT of engine_training.rs on the GPU and on the CPU: the loss, every gradient
+//! and every parameter after AdamW. Named in .ci/run.
 
 #[path = "gpu/agree.rs"]
 mod agree;

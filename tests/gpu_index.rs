@@ -218,12 +218,15 @@ fn gradients_are_those_of_the_cpu() {
     }
 }
 
+/// An operation by its name, of a matrix and a list of rows.
+type Call = (&'static str, fn(&Tensor, &Tensor) -> Tensor);
+
 #[test]
 fn lists_of_places_are_made_where_the_tensor_is() {
     let mut generator = Generator::new(SEED);
     let x = numbers(&[6, 7], DType::F32, &mut generator);
     let rows = Tensor::from_vec(vec![5i64, -1, 0], &[3]);
-    let calls: [(&str, fn(&Tensor, &Tensor) -> Tensor); 11] = [
+    let calls: [Call; 11] = [
         ("index", |x, rows| x.index(&[Some(rows), None])),
         ("index by a mask", |x, _| x.index(&[Some(&x.gt_scalar(0))])),
         ("index_put_", |x, rows| {

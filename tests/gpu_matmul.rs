@@ -60,9 +60,7 @@ fn operands_that_lie_in_any_way() {
         let a = normal(&[3, 70, 90], dtype, &mut generator);
         let b = normal(&[3, 90, 70], dtype, &mut generator);
         let both = [a, b];
-        agree("aᵀ · bᵀ", &both, tolerance, |x| {
-            x[0].transpose(1, 2).matmul(&x[1].transpose(1, 2))
-        });
+        agree("a^T b^T", &both, tolerance, |x| x[0].transpose(1, 2).matmul(&x[1].transpose(1, 2)));
         agree("slices", &both, tolerance, |x| {
             let a = x[0].slice(1, 3, 66, 2).slice(2, 1, 90, 3);
             a.matmul(&x[1].slice(1, 5, 35, 1).slice(2, 1, 41, 1))

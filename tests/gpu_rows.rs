@@ -140,7 +140,15 @@ fn scans_and_places() {
             agree("argmin", &x, 0.0, |x| x[0].argmin(1));
             agree("argmin", &x, 0.0, |x| x[0].transpose(0, 1).argmin(1));
             agree("cumsum", &x, tolerance, |x| x[0].cumsum(1));
+            agree("cummax", &x, 0.0, |x| x[0].cummax(1).1);
+            agree("cummin", &x, 0.0, |x| x[0].cummin(1).1);
+            agree("cummin", &x, 0.0, |x| x[0].transpose(0, 1).cummin(0).0);
         }
+    }
+    for dtype in INTEGERS {
+        let x = [integers(&[3, 300], dtype, &mut generator)];
+        agree("cummax", &x, 0.0, |x| x[0].cummax(1).1);
+        agree("cummin", &x, 0.0, |x| x[0].cummin(1).1);
     }
 }
 
@@ -247,15 +255,18 @@ fn gradient(x: &[Tensor], of: usize, call: impl Fn(&[Tensor]) -> Tensor) -> Tens
     x[of].grad().expect("every input has a gradient")
 }
 
+type Function = fn(&Tensor) -> Tensor;
+
 #[test]
 fn gradients_of_reductions_and_scans() {
     let mut generator = Generator::new(821);
-    let calls: [(&str, fn(&Tensor) -> Tensor); 6] = [
+    let calls: [(&str, Function); 7] = [
         ("prod", |x| x.prod_dims(&[0], false)),
         ("softmax", |x| x.softmax(0)),
         ("log_softmax", |x| x.log_softmax(1)),
         ("cumsum", |x| x.cumsum(0)),
         ("cumprod", |x| x.cumprod(1)),
+        ("cummax", |x| x.cummax(1).0),
         ("sort", |x| x.sort(1).0),
     ];
     for shape in [[1, 2], [3, 33], [33, 32]] {
@@ -336,7 +347,7 @@ fn neighbours_read_neighbours() {
     let square = normal(&[512, 512], DType::F32, &mut generator);
     let long = normal(&[4, 65_536], DType::F32, &mut generator);
     let thin = normal(&[65_536, 4], DType::F32, &mut generator);
-    let rows: [(&str, &Tensor, fn(&Tensor) -> Tensor, u64, f64); 16] = [
+    let rows: [(&str, &Tensor, Function, u64, f64); 16] = [
         ("sum of rows", &square, |x| x.sum_dims(&[1], false), 1, 4.0),
         ("sum of columns", &square, |x| x.sum_dims(&[0], false), 2, 4.1),
         ("sum of all", &square, |x| x.sum(), 2, 4.1),

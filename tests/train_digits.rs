@@ -137,7 +137,8 @@ fn what_cannot_be_is_refused_in_words() {
     for (arguments, words) in [
         ("--epochs 0", "1.."),
         ("--model transformer", "mlp, attention"),
-        ("--device cuda", "simulated GPU only"),
+        ("--device gpu", "'gpu' is no device; write cpu, sim or cuda"),
+        ("--device cuda:60", "error: cuda:60: "),
         ("--epochs 1 --metrics no-such-folder/m.jsonl", "m.jsonl cannot be written"),
     ] {
         let done = attempt(arguments, "1");

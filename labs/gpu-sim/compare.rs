@@ -36,6 +36,14 @@ pub fn run(args: &CompareArgs) -> Outcome {
     }
     let [first, second] = [0, 1].map(|at: usize| runs[at]["modelled_ns"].as_u64());
     table.row(row("modelled_ns", first, second));
+    for part in parts(&runs) {
+        let ns = |at: usize| runs[at]["model"]["parts"][&part].as_f64().map(|ns| ns.ceil() as u64);
+        table.row(row(&format!("{part} ns"), ns(0), ns(1)));
+    }
+    for key in ["waves", "warps_per_multiprocessor"] {
+        let [first, second] = [0, 1].map(|at: usize| runs[at]["model"][key].as_u64());
+        table.row(row(key, first, second));
+    }
     let mut text = String::new();
     for (which, run) in ["first", "second"].iter().zip(&runs) {
         let word = |key: &str| run[key].as_str().unwrap_or("?").to_string();
@@ -44,6 +52,16 @@ pub fn run(args: &CompareArgs) -> Outcome {
     }
     engine_room_labs::print(&format!("{text}\n{}", table.text()));
     Ok(true)
+}
+
+/// The parts of the GPU that one of the runs keeps busy: first those of the first run.
+fn parts(runs: &[Value; 2]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for parts in runs.iter().filter_map(|run| run["model"]["parts"].as_object()) {
+        names
+            .extend(parts.keys().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
+    }
+    names
 }
 
 fn row(name: &str, first: Option<u64>, second: Option<u64>) -> [Cell; 4] {

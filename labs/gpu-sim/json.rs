@@ -2,6 +2,7 @@
 
 use engine_room_sim::counters::Counters;
 use engine_room_sim::exec::{Finding, Place};
+use engine_room_sim::model::{Model, Occupancy};
 use serde::{Serialize, Serializer};
 
 use crate::argument::Buffer;
@@ -15,9 +16,24 @@ struct Document<'a> {
     errors: Vec<Error>,
     stdout: &'a str,
     #[serde(serialize_with = "in_order")]
-    counters: Counters,
-    modelled_ns: Option<u64>,
+    counters: [(&'static str, u64); 10],
+    modelled_ns: u64,
     host_seconds: f64,
+    model: Modelled,
+}
+
+/// What the modelled time comes from.
+#[derive(Serialize)]
+struct Modelled {
+    blocks_per_multiprocessor: u32,
+    warps_per_multiprocessor: u32,
+    most_warps: u32,
+    limited_by: String,
+    registers_known: bool,
+    waves: u64,
+    /// Nanoseconds of each part, the longest first.
+    #[serde(serialize_with = "in_order")]
+    parts: Vec<(&'static str, f64)>,
 }
 
 #[derive(Serialize)]
@@ -47,11 +63,25 @@ pub fn print(run: &Run) {
         outputs: run.buffers.iter().map(|(arg, buffer)| output(*arg, buffer)).collect(),
         errors: run.report.findings.iter().map(error).collect(),
         stdout: &run.report.stdout,
-        counters: run.report.counters,
+        counters: named(&run.report.counters),
         modelled_ns: run.report.modelled_ns,
         host_seconds: run.host_seconds,
+        model: modelled(&run.report.model),
     };
     engine_room_labs::print(&engine_room_labs::compact(&document));
+}
+
+fn modelled(model: &Model) -> Modelled {
+    let Occupancy { blocks, warps, most_warps, limit, registers_known } = model.occupancy;
+    Modelled {
+        blocks_per_multiprocessor: blocks,
+        warps_per_multiprocessor: warps,
+        most_warps,
+        limited_by: limit.to_string(),
+        registers_known,
+        waves: model.waves,
+        parts: model.parts.iter().map(|(part, ns)| (part.name(), *ns)).collect(),
+    }
 }
 
 fn output(arg: usize, values: &Buffer) -> Output<'_> {
@@ -91,23 +121,27 @@ pub fn place(place: &Place) -> String {
     format!("{}:{}", place.file, place.line)
 }
 
-/// The counters by name, in the order in which they are shown. What is not counted yet is none.
-pub fn named(counters: &Counters) -> [(&'static str, Option<u64>); 10] {
+/// The counters by name, in the order in which they are shown.
+pub fn named(counters: &Counters) -> [(&'static str, u64); 10] {
     [
-        ("lane_instructions", Some(counters.lane_instructions)),
-        ("warp_instructions", Some(counters.warp_instructions)),
-        ("global_load_requests", Some(counters.global_load_requests)),
-        ("global_load_sectors", Some(counters.global_load_sectors)),
-        ("global_store_requests", Some(counters.global_store_requests)),
-        ("global_store_sectors", Some(counters.global_store_sectors)),
-        ("shared_bank_conflicts", Some(counters.shared_bank_conflicts)),
-        ("divergent_branches", Some(counters.divergent_branches)),
-        ("flops", Some(counters.flops)),
-        ("dram_bytes", None),
+        ("lane_instructions", counters.lane_instructions),
+        ("warp_instructions", counters.warp_instructions),
+        ("global_load_requests", counters.global_load_requests),
+        ("global_load_sectors", counters.global_load_sectors),
+        ("global_store_requests", counters.global_store_requests),
+        ("global_store_sectors", counters.global_store_sectors),
+        ("shared_bank_conflicts", counters.shared_bank_conflicts),
+        ("divergent_branches", counters.divergent_branches),
+        ("flops", counters.flops),
+        ("dram_bytes", counters.dram_bytes),
     ]
 }
 
-/// Writes the counters as an object that keeps their order.
-fn in_order<S: Serializer>(counters: &Counters, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(named(counters))
+/// Writes numbers with names as an object that keeps their order.
+fn in_order<N, S>(numbers: &[(&'static str, N)], to: S) -> Result<S::Ok, S::Error>
+where
+    N: Serialize + Copy,
+    S: Serializer,
+{
+    to.collect_map(numbers.iter().copied())
 }

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-/// Runs CUDA kernels on a simulated GPU: no GPU needed. The time that a kernel would take, and its
-/// traffic with the GPU's memory, are not computed yet.
+/// Runs CUDA kernels on a simulated GPU: no GPU needed. Results are those of a GPU; the time that a
+/// kernel would take, and its traffic with the GPU's memory, are modelled.
 #[derive(Parser)]
 #[command(name = "gpu-sim", disable_help_subcommand = true)]
 struct Cli {

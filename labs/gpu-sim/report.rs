@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use engine_room_labs::{Cell, Table};
 use engine_room_sim::exec::Finding;
+use engine_room_sim::model::{Model, Occupancy};
 
 use crate::argument::Buffer;
 use crate::run::Run;
@@ -31,18 +32,45 @@ pub fn print(run: &Run, shown: &[usize]) {
     }
     let mut table = Table::new().column("counter", "counter", "").column("count", "count", "");
     for (name, count) in json::named(&run.report.counters) {
-        table.row([Cell::from(name), count.map_or(Cell::Missing, Cell::Count)]);
+        table.row([Cell::from(name), Cell::Count(count)]);
     }
     let lines = listing::text(&run.report.lines, run.program);
-    let modelled = match run.report.modelled_ns {
-        Some(ns) => Cell::Seconds(ns as f64 * 1e-9).text(),
-        None => "not computed yet".to_string(),
-    };
+    let modelled = Cell::Seconds(run.report.modelled_ns as f64 * 1e-9).text();
     let host = Cell::Seconds(run.host_seconds).text();
     let gpu = run.gpu.name();
     let _ = write!(text, "\n{}{lines}", table.text());
+    text += &parts(&run.report.model);
     let _ = writeln!(text, "\nModelled time on the {gpu}: {modelled}. Measured here: {host}.");
     engine_room_labs::print(&text);
+}
+
+/// What the modelled time comes from: how long each part of the GPU would be busy, and how full it
+/// is.
+fn parts(model: &Model) -> String {
+    let Some((slowest, longest)) = model.parts.first() else { return String::new() };
+    let mut table = Table::new()
+        .column("part", "part", "")
+        .column("busy", "busy (modelled)", "")
+        .column("share", "of the slowest", "");
+    for (part, ns) in &model.parts {
+        let share = Cell::Share(ns / longest);
+        table.row([Cell::from(part.name()), Cell::Seconds(ns * 1e-9), share]);
+    }
+    let Occupancy { blocks, warps, most_warps, limit, registers_known } = model.occupancy;
+    let waves = match model.waves {
+        1 => "1 wave".to_string(),
+        count => format!("{count} waves"),
+    };
+    let registers = match registers_known {
+        true => "",
+        false => "; registers are not known (--registers) and set no limit",
+    };
+    format!(
+        "\n{}\nBound by {}. Each multiprocessor has room for {blocks} blocks, {warps} of \
+         {most_warps} warps, limited by {limit}{registers}: {waves} of blocks.\n",
+        table.text(),
+        slowest.name(),
+    )
 }
 
 fn heading(run: &Run) -> String {

@@ -53,6 +53,9 @@ pub struct RunArgs {
     /// Ends the launch after so many instructions of its warps
     #[arg(long)]
     max_instructions: Option<u64>,
+    /// Registers of a thread, as `ptxas -v` tells them, for the modelled time
+    #[arg(long)]
+    registers: Option<u32>,
     /// NVRTC's library, or a folder that has it
     #[arg(long, value_name = "PATH")]
     nvrtc: Option<PathBuf>,
@@ -189,7 +192,8 @@ fn launch<'a>(
     let (check, seed, max_instructions) =
         (args.check == Check::All, args.seed, args.max_instructions);
     let lines = !args.json;
-    let options = Options { check, seed, max_instructions, lines, ..Options::default() };
+    let registers = args.registers;
+    let options = Options { check, seed, max_instructions, lines, registers, ..Options::default() };
     let start = Instant::now();
     let report = device.run(&program, &launch, &options);
     let host_seconds = start.elapsed().as_secs_f64();

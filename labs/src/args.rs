@@ -4,8 +4,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, Command, FromArgMatches};
 use engine_room::Device;
 use serde_json::json;
 
@@ -14,8 +15,8 @@ use crate::output::{Output, pretty, print};
 /// The arguments that every lab takes.
 #[derive(Args, Clone, Debug)]
 pub struct LabArgs {
-    /// Where the tensors live.
-    #[arg(long, value_enum, default_value = "cpu")]
+    /// Where the tensors live: cpu, sim or cuda; with a number, as in cuda:1, not on the first.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: DeviceName,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 0)]
@@ -37,40 +38,36 @@ pub struct LabArgs {
     pub plot: Option<PathBuf>,
 }
 
-/// A device by the name that the command line has for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DeviceName {
-    /// This machine's processor.
-    Cpu,
-    /// The simulated GPU.
-    Sim,
-    /// An NVIDIA GPU.
-    Cuda,
+/// A device by the name that the command line has for it: `cpu`, `sim` or `cuda`, or with its
+/// number, `cuda:1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceName {
+    name: String,
+    device: Device,
+}
+
+impl FromStr for DeviceName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<DeviceName, String> {
+        name.parse().map(|device| DeviceName { name: name.to_string(), device })
+    }
 }
 
 impl DeviceName {
-    /// `cpu`, `sim` or `cuda`.
-    pub fn name(self) -> &'static str {
-        match self {
-            DeviceName::Cpu => "cpu",
-            DeviceName::Sim => "sim",
-            DeviceName::Cuda => "cuda",
-        }
+    /// As it was given.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The device of that name.
     ///
     /// # Errors
-    /// If this version of the engine does not have it.
-    pub fn device(self) -> Result<Device, String> {
-        match self {
-            DeviceName::Cpu => Ok(Device::Cpu),
-            DeviceName::Sim => Ok(Device::Sim(0)),
-            DeviceName::Cuda => Err(format!(
-                "--device {} was asked for, and today the engine has the CPU and a simulated GPU \
-                 only: write --device cpu or --device sim",
-                self.name()
-            )),
+    /// If it is an NVIDIA GPU that is not there, or cannot be used.
+    pub fn device(&self) -> Result<Device, String> {
+        match self.device {
+            Device::Cuda(n) => Device::cuda(n).map_err(|error| error.to_string()),
+            device => Ok(device),
         }
     }
 }

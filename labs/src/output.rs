@@ -5,7 +5,7 @@ use std::io::Write;
 use engine_room::Device;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DeviceName, LabArgs};
+use crate::args::LabArgs;
 use crate::cell::{binary_bytes, parse_amount, significant, thousands};
 use crate::machine::Machine;
 use crate::plot::Plot;
@@ -23,7 +23,7 @@ impl<'a> Output<'a> {
     pub(crate) fn new(args: &'a LabArgs, experiment: &str) -> Output<'a> {
         let mut document = Map::new();
         document.insert("experiment".to_string(), Value::from(experiment));
-        document.insert("device".to_string(), Value::from(DeviceName::Cpu.name()));
+        document.insert("device".to_string(), Value::from(Device::Cpu.to_string()));
         document.insert("seed".to_string(), Value::from(args.seed));
         Output { args, on_device: false, document }
     }
@@ -32,7 +32,7 @@ impl<'a> Output<'a> {
     /// is one about the host, and says so under its results.
     ///
     /// # Errors
-    /// As [`DeviceName::device`].
+    /// As [`DeviceName::device`](crate::DeviceName::device).
     pub fn device(&mut self) -> Result<Device, String> {
         self.on_device = true;
         self.value("device", self.args.device.name());
@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
     }
 
     pub(crate) fn into_document(mut self) -> Value {
-        if !self.on_device && self.args.device != DeviceName::Cpu {
+        if !self.on_device && self.args.device.name() != Device::Cpu.to_string() {
             self.say("\nThis experiment is about the host, and ran on the cpu.");
         }
         Value::Object(self.document)

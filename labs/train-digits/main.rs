@@ -34,8 +34,8 @@ pub struct Args {
     /// How often every image is seen.
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     epochs: u32,
-    /// Where the tensors live.
-    #[arg(long, value_enum, default_value = "cpu")]
+    /// Where the tensors live: cpu, sim or cuda; with a number, as in cuda:1, not on the first.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceName,
     /// Print one JSON document and nothing else.
     #[arg(long)]

@@ -86,29 +86,6 @@ impl Traffic {
     }
 }
 
-/// How many sectors the lanes of a request touch. A number that a lane accesses does not cross a
-/// sector: it is aligned to its size.
-pub fn sectors(addresses: &[u64; 32]) -> u64 {
-    let first = addresses.iter().fold(u64::MAX, |low, address| low.min(address >> 5));
-    let mut bits = 0u64;
-    for address in addresses {
-        let beyond = (address >> 5) - first;
-        if beyond >= 64 {
-            return scattered(addresses);
-        }
-        bits |= 1 << beyond;
-    }
-    bits.count_ones().into()
-}
-
-/// How many different sectors lanes far apart touch.
-#[inline(never)]
-fn scattered(addresses: &[u64; 32]) -> u64 {
-    let mut sectors = addresses.map(|address| address >> 5);
-    sectors.sort_unstable();
-    1 + sectors.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
-}
-
 /// Passes over the banks beyond the first, of a request of `bytes` bytes a lane by the lanes in
 /// the mask. 32 banks of 4 bytes serve one word each in a pass, to any number of lanes (CUDA C++
 /// Programming Guide, "Shared Memory" of compute capability 5.x, which 7.x and later follow);

@@ -10,9 +10,9 @@
 //!   warps keep fewer busy.
 //! - **Lanes** of each kind: 32 lanes of an instruction over how many a multiprocessor has.
 //! - **Loads and stores**: shared memory and the path to L2 move 128 bytes a clock. Each request
-//!   takes a pass for 4 bytes a lane, one more for each bank conflict, and in global memory at least
-//!   one for four sectors.
-//! - **Latency**: one warp alone needs as long as [its instructions wait](chain) for each other. As
+//!   takes a pass for 4 bytes a lane, one more for each bank conflict, and in global memory at
+//!   least one for four sectors.
+//! - **Latency**: one warp alone needs as long as its instructions wait for each other. As
 //!   many warps as a multiprocessor holds wait side by side; the next ones begin when these end.
 //!   Where this is the longest time, there are too few warps, or too few loads at once.
 //!

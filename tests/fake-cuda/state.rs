@@ -21,8 +21,8 @@ pub const NOT_READY: Code = 600;
 pub const ALREADY_REGISTERED: Code = 712;
 pub const NOT_REGISTERED: Code = 713;
 
-/// A copy between the host's memory and the device that waits for somebody to wait for it: the worst
-/// that the real driver may do. Addresses, since it is the caller who owns the memory.
+/// A copy between the host's memory and the device that waits until somebody waits for it: the
+/// worst that the real driver may do. Addresses, since it is the caller who owns the memory.
 pub enum Copy {
     ToDevice { to: u64, from: usize, bytes: usize },
     ToHost { to: usize, from: u64, bytes: usize },

@@ -1,6 +1,6 @@
 //! As `agree.rs`, but each number by itself: the largest of a result must not hide a small one.
 
-use crate::agree::gpu;
+use super::agree::gpu;
 use engine_room::{DType, Device, Tensor};
 
 /// How far two numbers may be apart: a share of the right one, or so much if that is more.

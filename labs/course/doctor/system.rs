@@ -86,8 +86,7 @@ pub fn gpu() -> Vec<Finding> {
         return vec![Finding::note("GPU: no NVIDIA driver library on this machine", todo)];
     };
     let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let todo = "Today the labs run on the CPU; with --device cuda they will use it once the engine \
-                has that device.";
+    let todo = "Nothing to do: programs with --device use it by --device cuda.";
     let asked = ["--query-gpu=name", "--format=csv,noheader"];
     let found = said("nvidia-smi", &asked).filter(|names| !names.trim().is_empty());
     vec![match found {

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::alu::{Class, Run, Slots};
 
 pub use super::space::*;
+pub use super::special::*;
 pub use super::together::*;
 
 /// The word that holds a predicate that is true in every lane.
@@ -36,6 +37,8 @@ pub struct Kernel {
     pub code: Vec<Instruction>,
     /// What each instruction costs.
     pub costs: Vec<Cost>,
+    /// The innermost loops of all functions.
+    pub loops: Vec<Loop>,
     /// How many words the registers of a warp take.
     pub words: u32,
     /// The words of the registers that a new warp finds zero: all but constants and special ones.
@@ -135,6 +138,17 @@ pub struct Cost {
     pub turns: u32,
     /// The instructions before it whose results it uses.
     pub needs: Vec<u32>,
+}
+
+/// A loop that has no other within.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// Its first instruction.
+    pub first: u32,
+    /// The branch back to it.
+    pub last: u32,
+    /// Instructions that use what the turn before has left, and those that left it.
+    pub carried: Vec<(u32, u32)>,
 }
 
 /// The kinds of lanes that a multiprocessor has, as of [`crate::gpu::Rates`].
@@ -377,28 +391,4 @@ pub enum Callee {
     Handle(u32),
     /// Nothing in the PTX: the instruction itself says what.
     System,
-}
-
-/// Registers that the hardware fills (§10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the ISA's")]
-pub enum Special {
-    Thread(usize),
-    Threads(usize),
-    Block(usize),
-    Blocks(usize),
-    Lane,
-    Warp,
-    Warps,
-    LanesEqual,
-    LanesBelow,
-    LanesUpTo,
-    LanesAbove,
-    LanesFrom,
-    Multiprocessor,
-    Multiprocessors,
-    DynamicShared,
-    TotalShared,
-    Grid,
-    Zero,
 }

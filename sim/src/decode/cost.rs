@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::ptx::ast::{Base, Function, Instruction as Text, Operand};
+use crate::ptx::ast::{Base, Function, Instruction as Text, Operand, Symbol};
 
-use super::code::{Cost, Pipe};
+use super::code::{Cost, Loop, Pipe};
 
 impl Cost {
     /// The cost of an instruction, without what it has to wait for.
@@ -77,17 +77,12 @@ const DOUBLE_DIVISION: u32 = 8;
 const INTEGER_DIVISION: u32 = 20;
 
 /// For each instruction of a function, those that wrote last, in the order of the text, what it
-/// reads. A value that comes from further down, around a loop, has been waited for by then.
+/// reads. What comes around a loop is in [`loops`].
 pub(super) fn needs(function: &Function) -> Vec<Vec<u32>> {
     let mut writers: HashMap<u32, u32> = HashMap::new();
     let mut all = Vec::with_capacity(function.body.len());
     for (at, text) in (0..).zip(&function.body) {
-        let mut reads = text.guard.map(|guard| vec![guard.register]).unwrap_or_default();
-        let mut writes = Vec::new();
-        let targets = usize::from(!has_no_target(text));
-        for (i, operand) in text.operands.iter().enumerate() {
-            registers(operand, i < targets, &mut reads, &mut writes);
-        }
+        let (reads, writes) = uses(text);
         let mut needed: Vec<u32> =
             reads.iter().filter_map(|register| writers.get(register).copied()).collect();
         needed.sort_unstable();
@@ -96,6 +91,48 @@ pub(super) fn needs(function: &Function) -> Vec<Vec<u32>> {
         writers.extend(writes.into_iter().map(|register| (register, at)));
     }
     all
+}
+
+/// The innermost loops of a function, with what each of their turns needs of the one before.
+pub(super) fn loops(function: &Function) -> Vec<Loop> {
+    let mut found: Vec<Loop> = Vec::new();
+    let mut end = 0;
+    for (last, text) in (0u32..).zip(&function.body) {
+        let Some(Operand::Symbol(Symbol::Label(label), _)) = text.operands.first() else {
+            continue;
+        };
+        let first = function.labels[*label as usize].at;
+        if text.pieces().next() == Some("bra") && (end..=last).contains(&first) {
+            end = last + 1;
+            found.push(Loop { first, last, carried: carried(function, first, last) });
+        }
+    }
+    found
+}
+
+/// In a loop, each instruction that reads a register before the turn has written it, and the last
+/// one that writes it.
+fn carried(function: &Function, first: u32, last: u32) -> Vec<(u32, u32)> {
+    let (mut written, mut wanted) = (HashMap::new(), Vec::new());
+    for (at, text) in (first..=last).zip(&function.body[first as usize..]) {
+        let (reads, writes) = uses(text);
+        let early = reads.into_iter().filter(|register| !written.contains_key(register));
+        wanted.extend(early.map(|register| (at, register)));
+        written.extend(writes.into_iter().map(|register| (register, at)));
+    }
+    let pair = |(at, register)| Some((at, *written.get(&register)?));
+    wanted.into_iter().filter_map(pair).collect()
+}
+
+/// The registers that an instruction reads, and those that it writes.
+fn uses(text: &Text) -> (Vec<u32>, Vec<u32>) {
+    let mut reads: Vec<u32> = text.guard.iter().map(|guard| guard.register).collect();
+    let mut writes = Vec::new();
+    let targets = usize::from(!has_no_target(text));
+    for (i, operand) in text.operands.iter().enumerate() {
+        registers(operand, i < targets, &mut reads, &mut writes);
+    }
+    (reads, writes)
 }
 
 /// Whether the first operand is read like the others.

@@ -12,6 +12,7 @@ mod exchange;
 mod frame;
 mod operand;
 mod space;
+mod special;
 mod together;
 
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ use crate::alu::Class;
 use crate::flow;
 use crate::ptx::ast::{self, Instruction as Text, Kind, Module};
 
-use code::{Constant, Cost, FALSE, Instruction, Kernel, Location, Op, Special, TRUE};
+use code::{Constant, Cost, FALSE, Instruction, Kernel, Location, Loop, Op, Special, TRUE};
 use frame::Frame;
 
 /// What is not supported, and where it stands.
@@ -200,10 +201,16 @@ impl<'m> Builder<'m> {
     fn link(&mut self, function: &ast::Function, starts: &[u32]) {
         // The last step of an instruction is the one that has its result.
         let last = |text: usize| starts[text + 1].saturating_sub(1);
+        let last_of = |text: u32| last(text as usize);
         for (text, needs) in cost::needs(function).into_iter().enumerate() {
             let needs = needs.into_iter().map(|text| last(text as usize));
             self.kernel.costs[last(text) as usize].needs = needs.collect();
         }
+        self.kernel.loops.extend(cost::loops(function).into_iter().map(|inner| Loop {
+            first: starts[inner.first as usize],
+            last: last(inner.last as usize),
+            carried: inner.carried.iter().map(|&(to, from)| (last_of(to), last_of(from))).collect(),
+        }));
     }
 }
 

@@ -5,9 +5,9 @@
 //! check, and what is to count is known. Any other request is worked out anew, and lane by lane
 //! where its lanes go to different memories, or nowhere.
 
-use crate::counters::{conflicts, sectors};
+use crate::counters::conflicts;
 use crate::decode::code::{Access, Address, Base, Space};
-use crate::l2::Kind;
+use crate::l2::{Kind, scatter};
 use crate::memory::{Cell, Cells, Lanes, Shape, Vector};
 
 use super::core::Core;
@@ -272,7 +272,7 @@ impl Core<'_> {
             return self.slowly(warp, site, access, mask, &addresses, act);
         };
         act.apply(&lanes, access, &mut warp.registers, mask);
-        habit.learn(shape, mask, place, low - inner);
+        habit.learn(shape, mask, (place, low - inner), self.layout);
         habit.count(access.space, low, A::KIND, &mut self.here.trace);
         0
     }
@@ -369,8 +369,8 @@ impl Core<'_> {
             std::array::from_fn::<u64, 32, _>(pick)
         };
         if global != 0 {
-            traffic.count_global(sectors(&only(global)));
-            self.here.trace.scatter(kind, &only(global));
+            let sectors = only(global).map(|address| self.layout.sector(address));
+            traffic.count_global(scatter(kind, sectors, &mut self.here.trace));
         }
         if shared != 0 {
             let size = access.bytes * access.count;

@@ -2,7 +2,7 @@
 
 use crate::counters::Executed;
 use crate::decode::code::Kernel;
-use crate::l2::Trace;
+use crate::l2::{Layout, Trace};
 use crate::memory::{Cells, Memory};
 
 use super::findings::Findings;
@@ -13,6 +13,8 @@ pub(super) struct Core<'a> {
     pub kernel: &'a Kernel,
     pub memory: &'a Memory,
     pub params: &'a Cells,
+    /// Which sectors there are.
+    pub layout: &'a Layout,
     /// The block that runs.
     pub here: Here,
     /// The threads of a block in x, y and z.

@@ -1,8 +1,8 @@
 //! What is known of an access to memory from the times that it was executed before.
 
-use crate::counters::{Traffic, conflicts, sectors};
+use crate::counters::{Traffic, conflicts};
 use crate::decode::code::{Address, Base, Space};
-use crate::l2::{Kind, Run, Trace};
+use crate::l2::{Footprint, Kind, Layout, Trace};
 use crate::memory::{Allocation, Cells, Lanes, Shape};
 
 use super::lanes;
@@ -24,8 +24,8 @@ pub(super) struct Habit<'a> {
     pub traffic: Traffic,
     /// Passes over the banks, by where in a word of one the lowest address lies; 0: not known yet.
     passes: [u16; 4],
-    /// Sectors, by where in one the lowest address lies; 0: not known yet.
-    sectors: [u8; 32],
+    /// The sectors of this shape there.
+    footprint: Footprint,
 }
 
 /// Where a request goes to, all lanes together.
@@ -112,18 +112,25 @@ impl<'a> Habit<'a> {
     }
 
     /// Notes a request, and prepares for its shape if that has come twice in a row.
-    pub fn learn(&mut self, shape: Shape, mask: u32, place: Place<'a>, window: u64) {
+    pub fn learn(
+        &mut self,
+        shape: Shape,
+        mask: u32,
+        (place, window): (Place<'a>, u64),
+        layout: &Layout,
+    ) {
         let again = self.mask == mask && self.shape.is_like(&shape);
         (self.shape, self.mask, self.ready) = (shape, mask, 0);
         (self.place, self.window) = (place, window);
         if let Place::Memory(found) = &self.place {
             self.window = found.start;
+            self.footprint.begin(layout.sector(found.start), again);
         }
         if again {
             self.shape.prepare();
             self.ready = mask;
         }
-        (self.passes, self.sectors) = ([0; 4], [0; 32]);
+        self.passes = [0; 4];
     }
 
     /// Counts a request, of the shape that came last, to the place that came last. What goes
@@ -139,21 +146,16 @@ impl<'a> Habit<'a> {
                 }
                 self.traffic.count_shared(u64::from(*known) - 1);
             }
-            Place::Memory(_) if space != Space::Constant => {
-                let known = &mut self.sectors[low as usize % 32];
-                if *known == 0 {
-                    *known = sectors(&self.shape.addresses(low)) as u8;
-                }
-                let sectors = u64::from(*known);
-                self.traffic.count_global(sectors);
-                let (first, last) = (low >> 5, (low + u64::from(self.shape.reach()) - 1) >> 5);
-                if last - first + 1 == sectors {
-                    trace.note(Run::new(kind, first, sectors));
-                } else {
-                    trace.scatter(kind, &self.shape.addresses(low));
-                }
-            }
+            Place::Memory(_) if space != Space::Constant => self.count_global(low, kind, trace),
             _ => {}
         }
+    }
+
+    /// Not inlined, so that the loop around accesses to shared memory stays small.
+    #[inline(never)]
+    fn count_global(&mut self, low: u64, kind: Kind, trace: &mut Trace) {
+        let inner = low.wrapping_sub(self.window);
+        let sectors = self.footprint.note(kind, inner, self.shape.offsets(), trace);
+        self.traffic.count_global(sectors);
     }
 }

@@ -6,22 +6,24 @@ use super::thinning::Thinning;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Reads them.
-    Load,
+    Load = 1,
     /// Overwrites bytes of them.
-    Store,
+    Store = 2,
     /// Reads and writes them, in the cache.
-    Atomic,
+    Atomic = 3,
 }
 
 impl Kind {
     /// Whether the cache needs to have what the memory holds.
+    #[inline(always)]
     pub fn reads(self) -> bool {
-        self != Kind::Store
+        self as u64 & 1 != 0
     }
 
     /// Whether the memory is to get something new.
+    #[inline(always)]
     pub fn writes(self) -> bool {
-        self != Kind::Load
+        self as u64 & 2 != 0
     }
 }
 
@@ -29,33 +31,35 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run(u64);
 
-/// Bits of a [`Run`] for the number of its first sector, which is an address of less than 2^53
-/// over 32.
+/// Bits of a [`Run`] for the number of its first sector.
 const FIRST: u32 = 48;
 
 impl Run {
-    /// So many sectors, 1 to 255, from the first one on.
+    /// So many sectors, 1 to 64, from the first one on.
     #[inline(always)]
     pub fn new(kind: Kind, first: u64, count: u64) -> Run {
-        debug_assert!(first >> FIRST == 0 && (1..256).contains(&count));
+        debug_assert!(first >> FIRST == 0 && (1..=64).contains(&count));
         Run(first | count << FIRST | (kind as u64) << (FIRST + 8))
     }
 
     /// The number of the first sector.
+    #[inline(always)]
     pub fn first(self) -> u64 {
         self.0 & ((1 << FIRST) - 1)
     }
 
     /// How many.
+    #[inline(always)]
     pub fn count(self) -> u64 {
         self.0 >> FIRST & 0xff
     }
 
     /// What is done to them.
+    #[inline(always)]
     pub fn kind(self) -> Kind {
         match self.0 >> (FIRST + 8) {
-            0 => Kind::Load,
-            1 => Kind::Store,
+            1 => Kind::Load,
+            2 => Kind::Store,
             _ => Kind::Atomic,
         }
     }
@@ -108,25 +112,6 @@ impl Trace {
     #[inline(always)]
     pub fn note(&mut self, run: Run) {
         self.runs.push(run);
-    }
-
-    /// Notes the sectors of these addresses, which are one request.
-    #[inline(never)]
-    pub fn scatter(&mut self, kind: Kind, addresses: &[u64; 32]) {
-        let mut sectors = addresses.map(|address| address >> 5);
-        sectors.sort_unstable();
-        let (mut first, mut count) = (sectors[0], 1);
-        for &sector in &sectors[1..] {
-            match sector - first {
-                beyond if beyond < count => {}
-                beyond if beyond == count => count += 1,
-                _ => {
-                    self.note(Run::new(kind, first, count));
-                    (first, count) = (sector, 1);
-                }
-            }
-        }
-        self.note(Run::new(kind, first, count));
     }
 
     /// Ends the turn of a warp.

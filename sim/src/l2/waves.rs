@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use crate::gpu::{L2_WAYS, LINE_SECTORS};
 use crate::memory::Memory;
 
+use super::fitting::{Mark, Marks};
 use super::thinning::{Thinning, sample};
 use super::trace::{Run, Trace, Turn};
-use super::{Cache, Fitting, Moved, Sets};
+use super::{Cache, Fitting, Layout, Moved, Sets};
 
 /// Bytes that the traces of a wave may take before they are thinned out.
 const MOST_BYTES: u64 = 128 << 20;
@@ -34,11 +36,20 @@ pub(crate) struct Shape {
     pub bytes: u64,
 }
 
-/// What blocks of one wave have noted, which are over: one host thread's share.
+/// What one host thread keeps of blocks that are over.
+pub(crate) struct Share {
+    batch: Batch,
+    /// If nothing can make way.
+    marks: Option<Marks>,
+}
+
+/// What blocks of one wave have noted, which are over: what one host thread hands over.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(super) struct Batch {
     wave: u64,
     blocks: u64,
+    /// If nothing can make way, this is all that is kept.
+    marks: Vec<Mark>,
     runs: Vec<Run>,
     turns: Vec<Turn>,
     /// The power of two of the smallest sample.
@@ -47,6 +58,8 @@ pub(crate) struct Batch {
 
 /// The waves of a launch on their way through the cache.
 pub(crate) struct Waves {
+    /// Which sectors there are.
+    pub layout: Layout,
     shape: Shape,
     thinning: Thinning,
     /// What is over, by wave, of waves that have not been through the cache.
@@ -69,13 +82,22 @@ impl Waves {
     /// The waves of a launch that finds this memory.
     pub fn new(shape: Shape, memory: &Memory) -> Waves {
         let sets = Sets::count(shape.bytes);
-        let (cache, thinning) = match Fitting::new(memory, sets) {
-            Some(fitting) => (Cache::Fitting(fitting), Thinning::FirstTouches),
-            None => (Cache::Sets(Sets::new(shape.bytes)), Thinning::Sample { sets, power: 0 }),
+        let layout = Layout::of(memory);
+        let room = sets * L2_WAYS as u64 * LINE_SECTORS;
+        let (cache, thinning) = match layout.sectors() {
+            few if few <= room => (Cache::Fitting(Fitting::new(few)), Thinning::FirstTouches),
+            _ => (Cache::Sets(Sets::new(shape.bytes)), Thinning::Sample { sets, power: 0 }),
         };
         let passed = Mutex::new(Passed { cache, moved: Moved::default(), power: 0, sets });
         let over = Mutex::new(BTreeMap::new());
-        Waves { shape, thinning, over, next: AtomicU64::new(0), passed }
+        Waves { layout, shape, thinning, over, next: AtomicU64::new(0), passed }
+    }
+
+    /// What a host thread begins with.
+    pub fn share(&self) -> Share {
+        let fits = self.thinning == Thinning::FirstTouches;
+        let marks = fits.then(|| Marks::new(self.layout.sectors()));
+        Share { batch: Batch::default(), marks }
     }
 
     /// Empties the trace of a block that begins.
@@ -91,24 +113,29 @@ impl Waves {
     }
 
     /// Takes what a block has noted, which is over.
-    pub fn end(&self, block: u64, trace: &mut Trace, batch: &mut Batch) {
+    pub fn end(&self, block: u64, trace: &mut Trace, share: &mut Share) {
         let wave = block / self.shape.at_once;
-        if batch.wave != wave || batch.runs.len() > BATCH {
-            self.hand_over(batch);
-            batch.wave = wave;
+        if share.batch.wave != wave || share.batch.runs.len() > BATCH {
+            self.hand_over(share);
+            share.batch.wave = wave;
         }
+        let Share { batch, marks } = share;
+        batch.blocks += 1;
         let (runs, turns, power) = trace.end();
+        if let Some(marks) = marks {
+            return marks.add(block, runs);
+        }
         let start = batch.runs.len();
         batch.runs.extend_from_slice(runs);
         batch.turns.extend(turns.iter().map(|turn| Turn { end: start + turn.end, ..*turn }));
         batch.power = batch.power.max(power);
-        batch.blocks += 1;
     }
 
     /// Takes what a host thread has kept to itself, and passes on what is complete.
-    pub fn hand_over(&self, batch: &mut Batch) {
-        let batch = std::mem::take(batch);
+    pub fn hand_over(&self, share: &mut Share) {
+        let mut batch = std::mem::take(&mut share.batch);
         if batch.blocks > 0 {
+            batch.marks = share.marks.as_mut().map(Marks::take).unwrap_or_default();
             lock(&self.over).entry(batch.wave).or_default().push(batch);
             // Whoever has the cache now looks for more when it is through; should it just have
             // looked, the next one to hand over does, or the end of the launch.
@@ -165,9 +192,9 @@ impl Passed {
 }
 
 impl Batch {
-    /// All runs, in no order that means anything.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
+    /// What was marked, if nothing can make way.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// What the warps have noted at each of their turns.

@@ -8,7 +8,7 @@
 //! waits less.
 
 use crate::counters::{Executed, Traffic};
-use crate::decode::code::{Kernel, Op, Space};
+use crate::decode::code::{Kernel, Loop, Op, Space};
 use crate::gpu::LATENCY;
 
 /// Where in time the warp is.
@@ -24,6 +24,25 @@ struct Clock {
     stored: [f64; 2],
 }
 
+impl Clock {
+    /// One past the last clock of the stretch.
+    fn now(&self) -> f64 {
+        self.end.max(self.start + self.count)
+    }
+}
+
+/// When an instruction was begun.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    start: f64,
+    /// When its result is there.
+    ready: f64,
+    /// When its stretch began.
+    stretch: f64,
+    /// One past the last clock of the stretch up to it.
+    now: f64,
+}
+
 /// Clocks that all warps together take, each alone. `global` is how long a load from global memory
 /// takes.
 pub(super) fn clocks(
@@ -33,14 +52,14 @@ pub(super) fn clocks(
     global: f64,
 ) -> f64 {
     let begins = beginnings(kernel);
-    let mut ready = vec![0.0f64; kernel.code.len()];
+    let mut begun = vec![Begun::default(); kernel.code.len()];
     let (mut clock, mut sum) = (Clock::default(), 0.0);
     for (pc, (instruction, cost)) in kernel.code.iter().zip(&kernel.costs).enumerate() {
         if begins[pc] {
-            clock.end = clock.end.max(clock.start + clock.count);
-            (clock.start, clock.count) = (clock.end, 0.0);
+            clock.start = clock.now();
+            (clock.end, clock.count) = (clock.start, 0.0);
         }
-        let needed = cost.needs.iter().map(|&need| ready[need as usize]);
+        let needed = cost.needs.iter().map(|&need| begun[need as usize].ready);
         let mut start = needed.fold(clock.start, f64::max);
         if let Some(access) = instruction.op.access() {
             let stored = &mut clock.stored[usize::from(access.space == Space::Shared)];
@@ -49,14 +68,30 @@ pub(super) fn clocks(
                 *stored = start;
             }
         }
-        ready[pc] = start + latency(&instruction.op, traffic, global);
+        let before = clock.now();
         let weight = f64::from(instruction.weight);
-        let before = clock.end.max(clock.start + clock.count);
         clock.count += weight;
         clock.end = clock.end.max(start + weight);
-        sum += (clock.end.max(clock.start + clock.count) - before) * executed[pc].warps as f64;
+        let (stretch, now) = (clock.start, clock.now());
+        sum += (now - before) * executed[pc].warps as f64;
+        let ready = start + latency(&instruction.op, traffic, global);
+        begun[pc] = Begun { start, ready, stretch, now };
     }
-    sum
+    sum + around(kernel, executed, &begun)
+}
+
+/// Clocks that the turns of loops wait for each other: a turn takes at least from where it uses a
+/// value of the one before to where it has its own.
+fn around(kernel: &Kernel, executed: &[Executed], begun: &[Begun]) -> f64 {
+    let each = |inner: &Loop| {
+        let last = inner.last as usize;
+        let turn = begun[last].now - begun[inner.first as usize].stretch;
+        let apart =
+            |&(to, from): &(u32, u32)| begun[from as usize].ready - begun[to as usize].start;
+        let longest = inner.carried.iter().map(apart).fold(turn, f64::max);
+        (longest - turn) * executed[last].warps as f64
+    };
+    kernel.loops.iter().map(each).sum()
 }
 
 /// Whether a stretch begins with an instruction.

@@ -55,7 +55,7 @@ fn run(module: &Module, kernel: &Listed, choice: u64) {
         max_instructions: Some(INSTRUCTIONS),
         threads: 1,
         lines: choice.is_multiple_of(7),
-        registers: (choice % 3 == 0).then_some(choice as u32),
+        registers: choice.is_multiple_of(3).then_some(choice as u32),
     };
     drop(device.run(&program, &launch, &options));
 }

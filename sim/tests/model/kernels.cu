@@ -2,22 +2,13 @@
 // -arch=sm_75 -lineinfo. Each block has 256 threads unless its comment says otherwise.
 #define AT (blockIdx.x * blockDim.x + threadIdx.x)
 
-// A number for each thread; 16 bytes for each in `copy4`.
+// A number for each thread.
 extern "C" __global__ void copy(const float* from, float* to) { to[AT] = from[AT]; }
-extern "C" __global__ void copy4(const float4* from, float4* to) { to[AT] = from[AT]; }
 
 // Reads and writes every `stride`-th number.
 extern "C" __global__ void stride(const float* from, float* to, int stride) {
     size_t at = (size_t)AT * stride;
     to[at] = from[at];
-}
-
-// Reads everything twice: each block its own part of `each` numbers a thread, or, if `all`, each
-// thread the part of the block as far beyond its own as half the grid.
-extern "C" __global__ void twice(const float* from, float* to, int half) {
-    float sum = from[AT];
-    __syncthreads();
-    to[AT] = sum + from[(AT + half) % (gridDim.x * blockDim.x)];
 }
 
 // Adds one to each number where it is.
@@ -114,22 +105,22 @@ extern "C" __global__ void matmul_tiled(const float* a, const float* b, float* c
     }
     c[row * n + col] = sum;
 }
-// Each thread has 4 x 4 numbers of a tile of 64 x 64.
+// Each thread has 4 x 4 numbers of a tile of 32 x 32. 8 x 8 threads.
 extern "C" __global__ void matmul_registers(const float* a, const float* b, float* c, int n) {
-    __shared__ float as[16][65], bs[16][64];
-    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 64, col = blockIdx.x * 64;
+    __shared__ float as[8][36], bs[8][32];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 32, col = blockIdx.x * 32;
     float sum[4][4] = {};
-    for (int t = 0; t < n; t += 16) {
+    for (int t = 0; t < n; t += 8) {
         for (int i = 0; i < 4; i++) {
-            as[x][y + 16 * i] = a[(row + y + 16 * i) * n + t + x];
-            bs[y][x + 16 * i] = b[(t + y) * n + col + x + 16 * i];
+            as[x][y + 8 * i] = a[(row + y + 8 * i) * n + t + x];
+            bs[y][x + 8 * i] = b[(t + y) * n + col + x + 8 * i];
         }
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 8; k++) {
             float left[4], right[4];
 #pragma unroll
-            for (int i = 0; i < 4; i++) left[i] = as[k][y + 16 * i], right[i] = bs[k][x + 16 * i];
+            for (int i = 0; i < 4; i++) left[i] = as[k][y + 8 * i], right[i] = bs[k][x + 8 * i];
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -138,6 +129,5 @@ extern "C" __global__ void matmul_registers(const float* a, const float* b, floa
         __syncthreads();
     }
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++)
-            c[(row + y + 16 * i) * n + col + x + 16 * j] = sum[i][j];
+        for (int j = 0; j < 4; j++) c[(row + y + 8 * i) * n + col + x + 8 * j] = sum[i][j];
 }

@@ -28,6 +28,11 @@ impl Rig {
         Rig { device, program, buffers }
     }
 
+    /// More live memory, which no kernel knows of: the cache then cannot hold all that is live.
+    pub fn crowd(&mut self, bytes: u64) {
+        self.device.alloc(bytes).unwrap();
+    }
+
     /// What is published of the GPU.
     pub fn figures(&self) -> &'static Figures {
         self.device.gpu.figures()

@@ -41,7 +41,7 @@ pub(super) struct State {
     streams: Vec<Handle>,
     /// [`Module`]s are indices of it.
     pub(super) modules: Vec<Loaded>,
-    /// The kernels launched last, for the message when one of them has failed.
+    /// The kernels launched last, each once in a row, for the message when one has failed.
     pub(super) recent: VecDeque<String>,
 }
 

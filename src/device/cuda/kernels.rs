@@ -25,7 +25,7 @@ const END: usize = 0;
 const SHARED_BYTES: u32 = 48 << 10;
 const MAX_DYNAMIC_SHARED: c_int = 8;
 
-/// How many launches the message about a failed kernel names.
+/// How many kernels the message about a failed one names.
 const RECENT: usize = 4;
 
 /// A PTX text that was loaded, and those of its kernels that were used.
@@ -93,10 +93,12 @@ impl CudaDevice {
             (self.api.launch)(function, x, y, z, columns, rows, layers, bytes, stream, none, extra)
         };
         let mut state = self.state();
-        if state.recent.len() == RECENT {
-            state.recent.pop_front();
+        if state.recent.back().is_none_or(|last| last != launch.kernel) {
+            if state.recent.len() == RECENT {
+                state.recent.pop_front();
+            }
+            state.recent.push_back(launch.kernel.to_string());
         }
-        state.recent.push_back(launch.kernel.to_string());
         drop(state);
         self.check(&op, code)
     }

@@ -7,8 +7,10 @@ mod refused;
 
 use std::collections::HashMap;
 
+use engine_room::driver::{DevicePtr, Driver, HostMemory};
 use engine_room::memory::{
-    CachingAllocator, Label, Metric, Settings, empty_cache, memory_allocated, memory_reserved,
+    CachingAllocator, Label, Metric, Settings, allocator_settings, empty_cache, memory_allocated,
+    memory_reserved, set_allocator_settings,
 };
 use engine_room::{Device, Error, Tensor, catch, sim};
 use fake_device::Fake;
@@ -301,25 +303,13 @@ fn without_caching_each_tensor_is_an_allocation_of_the_driver() {
 /// What a simulated GPU still finds when tensors lie side by side, and what it finds without.
 #[test]
 fn a_simulated_gpu_knows_which_bytes_each_tensor_has() {
-    use engine_room::driver::{DevicePtr, HostMemory};
-    let gpu = Device::Sim(51);
+    let (gpu, driver) = (Device::Sim(51), sim::sim(51));
     let read = |at: u64, bytes: usize| {
-        let driver = sim::sim(51);
-        let stream = engine_room::driver::Driver::default_stream(driver);
-        let host = HostMemory::Pageable;
-        engine_room::driver::Driver::copy_to_host(
-            driver,
-            &mut vec![0; bytes],
-            DevicePtr(at),
-            host,
-            stream,
-        )
+        let (stream, host) = (driver.default_stream(), HostMemory::Pageable);
+        driver.copy_to_host(&mut vec![0; bytes], DevicePtr(at), host, stream)
     };
     for caching in [true, false] {
-        engine_room::memory::set_allocator_settings(
-            gpu,
-            Settings { caching, ..Settings::default() },
-        );
+        set_allocator_settings(gpu, Settings { caching, ..Settings::default() });
         let [x, y, z] = [100, 128, 128].map(|n| Tensor::zeros(&[n]).to(gpu));
         let at = |x: &Tensor| x.data_ptr() as u64;
         assert!(read(at(&x), 400).is_ok());
@@ -335,7 +325,26 @@ fn a_simulated_gpu_knows_which_bytes_each_tensor_has() {
         assert_eq!(read(freed, 1).is_ok(), caching, "somebody else has it, or nobody");
         drop((x, z, again));
         empty_cache(gpu);
+        assert_eq!(allocator_settings(gpu).caching, caching);
     }
+}
+
+#[test]
+fn a_tensor_waits_for_the_streams_that_use_it() {
+    let (gpu, driver) = (Device::Sim(55), sim::sim(55));
+    let other = driver.create_stream().unwrap();
+    let x = Tensor::zeros(&[1 << 20]).to(gpu);
+    let (at, mut host) = (x.data_ptr() as u64, vec![0; 4 << 20]);
+    let copy = driver.copy_to_host(&mut host, DevicePtr(at), HostMemory::Pinned, other).unwrap();
+    x.record_stream(other);
+    drop(x);
+    let y = Tensor::zeros(&[1 << 20]).to(gpu);
+    assert_ne!(y.data_ptr() as u64, at, "the copy from it may still be under way");
+    driver.release(copy.expect("an event"));
+    gpu.synchronize().unwrap();
+    assert_eq!(Tensor::zeros(&[1 << 20]).to(gpu).data_ptr() as u64, at);
+    let refusal = refused(|| y.to(Device::Cpu).record_stream(other));
+    assert_eq!(refusal.op, "record_stream");
 }
 
 #[test]

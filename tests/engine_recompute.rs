@@ -222,7 +222,7 @@ fn a_module_keeps_its_names() {
     assert_eq!(module.type_name(), "Recomputed");
 }
 
-/// The loss and every gradient of a GPT of 12 blocks with dropout, and the bytes of its activations.
+/// The loss and every gradient of a GPT of 12 blocks with dropout; the bytes of its activations.
 fn gpt(recomputed: bool) -> (Vec<Vec<u32>>, u64) {
     let (vocab, context, layers) = (17, 16, 12);
     let (width, heads, dropout, tied) = (32, 4, 0.1, true);

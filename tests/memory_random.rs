@@ -5,8 +5,8 @@
 mod fake_device;
 
 use engine_room::memory::{
-    CachingAllocator, LARGE_SEGMENT, Label, Metric, OWN_SEGMENT, SEGMENT_UNIT, SMALL_SEGMENT,
-    SMALL_SIZE, State,
+    BLOCK_UNIT, CachingAllocator, LARGE_SEGMENT, Label, Metric, OWN_SEGMENT, SEGMENT_UNIT,
+    SMALL_SEGMENT, SMALL_SIZE, State,
 };
 use engine_room::rng::Generator;
 use fake_device::Fake;
@@ -69,7 +69,7 @@ impl Model {
         let rest = block.size - size;
         (block.state, block.requested) = (State::Allocated, requested);
         let at = block.at;
-        if if segment.small { rest >= 512 } else { rest > MIB } {
+        if if segment.small { rest >= BLOCK_UNIT } else { rest > MIB } {
             block.size = size;
             let state = State::Free;
             let rest = Block { at: at + size, size: rest, requested: 0, state, uses: Vec::new() };
@@ -185,7 +185,7 @@ struct Pair {
 impl Pair {
     fn alloc(&mut self, bytes: u64, stream: usize) {
         let given = self.allocator.alloc(bytes, stream, Label::NONE);
-        let size = bytes.next_multiple_of(512);
+        let size = bytes.next_multiple_of(BLOCK_UNIT);
         // The allocator looks first which streams have come past their marks.
         self.model.settle();
         let segment = match size {

@@ -12,6 +12,7 @@ mod drawing;
 pub mod grid;
 pub mod handout;
 pub mod machine;
+pub mod memory_line;
 pub mod metrics;
 mod output;
 mod plot;

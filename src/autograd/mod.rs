@@ -2,8 +2,9 @@
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
 //! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what a change in place
-//! does to the graph, `recompute.rs` parts of it that run twice to keep less, `graph.rs` a picture of what is recorded and what it holds in memory,
-//! `gradcheck.rs` the judge. No file here names an operation.
+//! does to the graph, `recompute.rs` parts of it that keep less and run twice, `graph.rs` a picture
+//! of what is recorded and what it holds in memory, `gradcheck.rs` the judge. No file here names an
+//! operation.
 
 mod backward;
 mod ctx;

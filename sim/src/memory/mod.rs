@@ -99,8 +99,7 @@ pub struct Memory {
     capacity: u64,
     /// Bytes taken up, each allocation rounded up to [`ALIGNMENT`].
     allocated: u64,
-    /// First address and bytes of what takes up memory: of each allocation, and of each run that
-    /// is reserved to be lent out.
+    /// What takes up memory, by its first address.
     runs: BTreeMap<u64, Run>,
     /// What may be accessed.
     live: BTreeMap<u64, Allocation>,
@@ -155,12 +154,10 @@ impl Memory {
     /// side, so running past the end of one is found unless the next one is lent too.
     pub fn lend(&mut self, at: u64, bytes: u64) -> Result<(), Error> {
         let run = self.runs.range(..=at).next_back().filter(|(_, run)| run.reserved);
-        let within = run.is_some_and(|(start, run)| {
-            at.checked_add(bytes).is_some_and(|end| end <= start + run.bytes)
-        });
+        let left = run.map_or(0, |(start, run)| (start + run.bytes).saturating_sub(at));
         let below = self.live.range(..=at).next_back().map_or(0, |(_, piece)| piece.end());
         let above = self.live.range(at..).next().map_or(u64::MAX, |(&start, _)| start);
-        if !within || below > at || above < at + bytes {
+        if bytes > left || below > at || above < at + bytes {
             let say = format!("lend: {bytes} bytes at {at:#x} are not reserved, or lent already");
             return Err(Error::Fault(say));
         }
@@ -169,9 +166,12 @@ impl Memory {
 
     /// Nothing that was lent at an address may be accessed any more.
     pub fn take_back(&mut self, at: u64) {
-        if let Some(piece) = self.live.remove(&at) {
-            self.remember(piece.start..piece.end());
+        let Some(piece) = self.live.remove(&at) else { return };
+        // Remembered, to tell a use after free from a wild pointer.
+        if self.freed.len() == REMEMBERED {
+            self.freed.pop_front();
         }
+        self.freed.push_back(piece.start..piece.end());
     }
 
     /// Finds a place for so many bytes and counts them.
@@ -234,18 +234,10 @@ impl Memory {
             )));
         };
         self.allocated -= run.bytes;
-        let pieces: Vec<u64> =
-            self.live.range(address..address + run.bytes).map(|it| *it.0).collect();
-        pieces.into_iter().for_each(|at| self.take_back(at));
-        Ok(())
-    }
-
-    /// What was freed last is remembered, to tell a use after free from a wild pointer.
-    fn remember(&mut self, range: Range<u64>) {
-        if self.freed.len() == REMEMBERED {
-            self.freed.pop_front();
+        while let Some((&at, _)) = self.live.range(address..address + run.bytes).next() {
+            self.take_back(at);
         }
-        self.freed.push_back(range);
+        Ok(())
     }
 
     /// Copies device memory out, into all of `bytes`, on behalf of `op`.

@@ -61,10 +61,12 @@ pub(super) struct Heap {
 }
 
 impl Heap {
+    /// The free blocks of a pool, as best fit looks for them.
     pub fn free_blocks(&self, small: bool) -> &BTreeSet<Key> {
         &self.free[usize::from(small)]
     }
 
+    /// The segment that the block at an address is part of.
     pub fn segment_of(&self, at: u64) -> Segment {
         self.segments[&self.blocks[&at].segment]
     }

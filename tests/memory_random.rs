@@ -188,10 +188,10 @@ impl Pair {
         let size = bytes.next_multiple_of(BLOCK_UNIT);
         // The allocator looks first which streams have come past their marks.
         self.model.settle();
-        let segment = match size {
-            0..=SMALL_SIZE => SMALL_SEGMENT,
-            ..OWN_SEGMENT => LARGE_SEGMENT,
-            _ => size.next_multiple_of(SEGMENT_UNIT),
+        let segment = match (size <= SMALL_SIZE, size < OWN_SEGMENT) {
+            (true, _) => SMALL_SEGMENT,
+            (false, true) => LARGE_SEGMENT,
+            (false, false) => size.next_multiple_of(SEGMENT_UNIT),
         };
         let mut place = self.model.best_fit(size, stream);
         if place.is_none() {

@@ -81,9 +81,12 @@ struct Slot {
     tensor: Mutex<Option<(Tensor, u64)>>,
 }
 
+/// Runs f on inputs and drops the result.
+type Again = dyn Fn(&[Tensor]) + Send + Sync;
+
 /// One call of [`recompute`]; it lives as long as one of its slots.
 struct Region {
-    run: Box<dyn Fn(&[Tensor]) + Send + Sync>,
+    run: Box<Again>,
     /// If a region around this one is recomputed too, that one keeps them.
     inputs: Vec<Kept>,
     /// In the order in which the first run saved; a slot is gone when its node was released.

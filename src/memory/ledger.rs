@@ -1,5 +1,6 @@
 //! The ledger of a device: who holds how many bytes for what, now and at the peak.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -118,7 +119,7 @@ impl Ledger {
                 }
             }
         }
-        holdings.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+        holdings.sort_by_key(|it| Reverse(it.bytes));
         holdings
     }
 }

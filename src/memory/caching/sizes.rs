@@ -34,10 +34,12 @@ impl Request {
     /// `None` if no size of 64 bits is large enough.
     pub fn new(bytes: u64, stream: usize) -> Option<Request> {
         let size = bytes.checked_next_multiple_of(BLOCK_UNIT)?;
-        let segment = match size {
-            ..=SMALL_SIZE => SMALL_SEGMENT,
-            ..OWN_SEGMENT => LARGE_SEGMENT,
-            _ => size.checked_next_multiple_of(SEGMENT_UNIT)?,
+        let segment = if size <= SMALL_SIZE {
+            SMALL_SEGMENT
+        } else if size < OWN_SEGMENT {
+            LARGE_SEGMENT
+        } else {
+            size.checked_next_multiple_of(SEGMENT_UNIT)?
         };
         Some(Request { bytes, size, segment, stream, small: size <= SMALL_SIZE })
     }

@@ -194,6 +194,17 @@ fn a_second_run_that_differs_is_refused_in_words() {
     no_grad(|| input.zero_());
     let refusal = refused(|| y.sum().backward());
     assert!(refusal.message.contains("changed in place since, last by zero_"), "{refusal}");
+    // Saved, and changed by the operation itself: found out as in a plain run.
+    let spoilt = |x: &[Tensor]| {
+        let y = x[0].exp();
+        y.mul_(&y);
+        y
+    };
+    let x = leaf(1, &[3]);
+    for y in [spoilt(std::slice::from_ref(&x)), recompute(spoilt, &[&x])] {
+        let refusal = refused(|| y.sum().backward());
+        assert!(refusal.message.contains("changed in place since, last by mul_"), "{refusal}");
+    }
     let inside = refused(|| {
         recompute(
             |x| {

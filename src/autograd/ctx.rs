@@ -74,7 +74,7 @@ impl Ctx {
         if tensor.storage().role() == Role::Other {
             tensor.storage().set_role(Role::Activation);
         }
-        let kept = Kept::here(tensor.snapshot());
+        let kept = Kept::Tensor(tensor.snapshot(), tensor.storage().version());
         self.saved.push(Some(Saved { kept, is_result: false }));
     }
 
@@ -126,8 +126,8 @@ impl Ctx {
     /// Leaves it to the region that is recomputed, if one runs, to keep the saved tensors.
     pub(super) fn hand_over(&mut self) {
         for saved in self.saved.iter_mut().flatten() {
-            if let Kept::Tensor(tensor, _) = &saved.kept {
-                saved.kept = keep(tensor.clone());
+            if let Kept::Tensor(tensor, version) = &saved.kept {
+                saved.kept = keep(tensor.clone(), *version);
             }
         }
     }

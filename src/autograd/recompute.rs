@@ -43,7 +43,7 @@ pub fn recompute<T>(f: impl Fn(&[Tensor]) -> T + Send + Sync + 'static, inputs: 
     let again = f.clone();
     let region = Arc::new(Region {
         run: Box::new(move |inputs| drop(again(inputs))),
-        inputs: inputs.iter().map(|x| keep(x.snapshot())).collect(),
+        inputs: inputs.iter().map(|x| keep(x.snapshot(), x.storage().version())).collect(),
         slots: Mutex::default(),
         is_complete: AtomicBool::new(false),
         random: rng::get_state(),
@@ -130,8 +130,9 @@ pub(crate) fn is_recomputing() -> bool {
     RUNS.with_borrow(|runs| matches!(runs.last(), Some(Run::Again(..))))
 }
 
-/// What is kept of a tensor that is saved now: itself, or a slot while a region runs first.
-pub(super) fn keep(tensor: Tensor) -> Kept {
+/// What is kept of a tensor that was saved at a version: itself, or a slot while a region runs
+/// first.
+pub(super) fn keep(tensor: Tensor, version: u64) -> Kept {
     let number = RUNS.with_borrow_mut(|runs| match runs.last_mut() {
         None => None,
         Some(Run::First(region)) => Some((region.clone(), None)),
@@ -143,20 +144,14 @@ pub(super) fn keep(tensor: Tensor) -> Kept {
     match number {
         Some((region, None)) => Kept::Slot(region.new_slot(&tensor)),
         Some((region, Some(number))) => {
-            region.fill(number, &tensor);
-            Kept::here(tensor)
+            region.fill(number, &tensor, version);
+            Kept::Tensor(tensor, version)
         }
-        None => Kept::here(tensor),
+        None => Kept::Tensor(tensor, version),
     }
 }
 
 impl Kept {
-    /// The tensor itself, as it is now.
-    pub(super) fn here(tensor: Tensor) -> Kept {
-        let version = tensor.storage().version();
-        Kept::Tensor(tensor, version)
-    }
-
     /// The tensor and the version that it was saved at; computed again if need be.
     pub(super) fn get(&self) -> (Tensor, u64) {
         match self {
@@ -255,7 +250,7 @@ impl Region {
     }
 
     /// Puts what the second run saves as number `number` where the first run left room for it.
-    fn fill(&self, number: usize, tensor: &Tensor) {
+    fn fill(&self, number: usize, tensor: &Tensor, version: u64) {
         let slot = match lock(&self.slots).get(number) {
             Some(slot) => slot.upgrade(),
             None => differs(format!("it saved more tensors for backward than the {number} before")),
@@ -269,7 +264,6 @@ impl Region {
                 slot.shape
             ));
         }
-        let version = tensor.storage().version();
         *lock(&slot.tensor) = Some((tensor.detach(), version));
     }
 }

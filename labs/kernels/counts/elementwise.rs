@@ -51,8 +51,8 @@ pub const UNARY: &[Case] = &[
     unary("add_scalar_f32", |o| drop(o.x.add_scalar(2.5))),
     unary("mul_scalar_f32", |o| drop(o.x.mul_scalar(2.5))),
     unary("div_scalar_f32", |o| drop(o.x.div_scalar(2.5))),
-    unary("clamp_min_f32", |o| drop(o.x.clamp_min_scalar(1.0))),
-    unary("clamp_max_f32", |o| drop(o.x.clamp_max_scalar(1.0))),
+    unary("clamp_min_f32", |o| drop(o.x.clamp(0.8, 1.2))),
+    unary("clamp_max_f32", |o| drop(o.x.clamp(0.8, 1.2))),
     unary("pow_scalar_f32", |o| drop(o.x.pow_scalar(1.7))),
 ];
 

@@ -18,10 +18,10 @@ const NUMBER: usize = 1;
 pub fn table() -> Table {
     let mut table = Table::new()
         .column("kernel", "kernel", "")
-        .column("instructions", "instructions", "")
+        .column("warp_instructions", "instructions", "")
         .column("load_sectors", "load sectors", "")
-        .column("shared_requests", "shared", "")
-        .column("conflicts", "conflicts", "");
+        .column("shared_requests", "shared requests", "")
+        .column("conflicts_per_shared", "conflicts", "");
     for (key, heading) in TIMES {
         table = table.column(key, heading, "");
     }

@@ -66,12 +66,8 @@ pub fn run(args: &CountsArgs) -> Result<bool, String> {
         print(&pretty(&rows));
         return Ok(true);
     }
-    let sections = files.iter().map(|(file, table)| format!("{file}.cu\n\n{}\n", table.text()));
-    let text = format!(
-        "{}matmul.cu, three times one product\n\n{}",
-        sections.collect::<String>(),
-        products.text()
-    );
+    let sections = files.iter().map(|(file, table)| format!("### {file}.cu\n\n{}\n", table.text()));
+    let text = format!("{}### matmul.cu\n\n{}", sections.collect::<String>(), products.text());
     match args.write {
         true => page::write(&text)?,
         false => print(&text),
@@ -92,13 +88,13 @@ fn table(cases: &[Case], operands: &Operands) -> Table {
         .column("kernel", "kernel", "")
         .column("of", "of", "")
         .column("launches", "launches", "")
-        .column("instructions", "instructions", "")
-        .column("load_sectors", "load", "")
-        .column("load_least", "least", "")
-        .column("store_sectors", "store", "")
-        .column("store_least", "least", "")
-        .column("conflicts", "conflicts", "")
-        .column("dram_bytes", "DRAM", "bytes")
+        .column("warp_instructions_for_32", "instructions", "")
+        .column("sectors_per_load", "load", "")
+        .column("least_per_load", "least", "")
+        .column("sectors_per_store", "store", "")
+        .column("least_per_store", "least", "")
+        .column("conflicts_per_shared", "conflicts", "")
+        .column("dram", "DRAM", "bytes")
         .column("of_needed", "of needed", "");
     for case in cases {
         table.row(row(case, &launched(case, operands)));

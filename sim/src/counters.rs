@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use crate::gpu::SECTOR;
+
 /// What one launch did. Counts are of PTX instructions: `ptxas` unrolls, merges and deletes, so
 /// they compare two kernels and are no counts of a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,10 +16,14 @@ pub struct Counters {
     pub global_load_requests: u64,
     /// Sectors of 32 bytes that these requests touched, counted once a request.
     pub global_load_sectors: u64,
+    /// As many as they would touch if the bytes that each one asks for lay side by side.
+    pub global_load_least: u64,
     /// Instructions of a warp that wrote global memory, atomics included.
     pub global_store_requests: u64,
     /// Sectors of 32 bytes that these requests touched, counted once a request.
     pub global_store_sectors: u64,
+    /// As many as they would touch if the bytes that each one asks for lay side by side.
+    pub global_store_least: u64,
     /// Instructions of a warp that read or wrote shared memory.
     pub shared_requests: u64,
     /// Passes over the banks beyond the first of each request: an n-way conflict counts n - 1.
@@ -36,8 +42,10 @@ impl AddAssign for Counters {
         self.warp_instructions += other.warp_instructions;
         self.global_load_requests += other.global_load_requests;
         self.global_load_sectors += other.global_load_sectors;
+        self.global_load_least += other.global_load_least;
         self.global_store_requests += other.global_store_requests;
         self.global_store_sectors += other.global_store_sectors;
+        self.global_store_least += other.global_store_least;
         self.shared_requests += other.shared_requests;
         self.shared_bank_conflicts += other.shared_bank_conflicts;
         self.divergent_branches += other.divergent_branches;
@@ -64,6 +72,8 @@ pub struct Traffic {
     pub global: u64,
     /// Sectors of 32 bytes of these.
     pub sectors: u64,
+    /// As many as these would touch if the bytes that each one asks for lay side by side.
+    pub least: u64,
     /// Requests to shared memory.
     pub shared: u64,
     /// Passes over the banks beyond the first of each.
@@ -71,11 +81,12 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a request to global memory that touches so many sectors.
+    /// Counts a request to global memory that touches so many sectors, and could do with `least`.
     #[inline(always)]
-    pub fn count_global(&mut self, sectors: u64) {
+    pub fn count_global(&mut self, sectors: u64, least: u64) {
         self.global += 1;
         self.sectors += sectors;
+        self.least += least;
     }
 
     /// Counts a request to shared memory with so many conflicts.
@@ -84,6 +95,14 @@ impl Traffic {
         self.shared += 1;
         self.conflicts += conflicts;
     }
+}
+
+/// The sectors that a request of `bytes` bytes a lane would touch if these lay side by side. Lanes
+/// with one address ask for the same bytes.
+pub fn least_sectors(mut addresses: [u64; 32], bytes: u32) -> u64 {
+    addresses.sort_unstable();
+    let different = addresses.chunk_by(|a, b| a == b).count() as u64;
+    (different * u64::from(bytes)).div_ceil(SECTOR)
 }
 
 /// Passes over the banks beyond the first, of a request of `bytes` bytes a lane by the lanes in
@@ -140,6 +159,7 @@ impl AddAssign for Traffic {
     fn add_assign(&mut self, other: Traffic) {
         self.global += other.global;
         self.sectors += other.sectors;
+        self.least += other.least;
         self.shared += other.shared;
         self.conflicts += other.conflicts;
     }

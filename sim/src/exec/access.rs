@@ -5,7 +5,7 @@
 //! check, and what is to count is known. Any other request is worked out anew, and lane by lane
 //! where its lanes go to different memories, or nowhere.
 
-use crate::counters::conflicts;
+use crate::counters::{conflicts, least_sectors};
 use crate::decode::code::{Access, Address, Base, Space};
 use crate::l2::{Kind, scatter};
 use crate::memory::{Cell, Cells, Lanes, Shape, Vector};
@@ -363,17 +363,19 @@ impl Core<'_> {
         kind: Kind,
     ) {
         let traffic = &mut self.habits[access.number as usize].traffic;
+        let size = access.bytes * access.count;
         let only = |mask: u32| {
             let first = addresses[mask.trailing_zeros() as usize & 31];
             let pick = |lane: usize| if mask >> lane & 1 != 0 { addresses[lane] } else { first };
             std::array::from_fn::<u64, 32, _>(pick)
         };
         if global != 0 {
-            let sectors = only(global).map(|address| self.layout.sector(address));
-            traffic.count_global(scatter(kind, sectors, &mut self.here.trace));
+            let addresses = only(global);
+            let sectors = addresses.map(|address| self.layout.sector(address));
+            let count = scatter(kind, sectors, &mut self.here.trace);
+            traffic.count_global(count, least_sectors(addresses, size));
         }
         if shared != 0 {
-            let size = access.bytes * access.count;
             traffic.count_shared(conflicts(&only(shared), shared, size));
         }
     }

@@ -234,9 +234,11 @@ fn count(kernel: &Kernel, outcome: &Outcome) -> Counters {
         if !matches!(instruction.op, Op::Load(_)) {
             all.global_store_requests += traffic.global;
             all.global_store_sectors += traffic.sectors;
+            all.global_store_least += traffic.least;
         } else {
             all.global_load_requests += traffic.global;
             all.global_load_sectors += traffic.sectors;
+            all.global_load_least += traffic.least;
         }
         all.shared_requests += traffic.shared;
         all.shared_bank_conflicts += traffic.conflicts;

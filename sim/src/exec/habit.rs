@@ -1,6 +1,6 @@
 //! What is known of an access to memory from the times that it was executed before.
 
-use crate::counters::{Traffic, conflicts};
+use crate::counters::{Traffic, conflicts, least_sectors};
 use crate::decode::code::{Address, Base, Space};
 use crate::l2::{Footprint, Kind, Layout, Trace};
 use crate::memory::{Allocation, Cells, Lanes, Shape};
@@ -24,6 +24,8 @@ pub(super) struct Habit<'a> {
     pub traffic: Traffic,
     /// Passes over the banks, by where in a word of one the lowest address lies; 0: not known yet.
     passes: [u16; 4],
+    /// The fewest sectors that the bytes of this shape could lie in; 0: not known yet.
+    least: u64,
     /// The sectors of this shape there.
     footprint: Footprint,
 }
@@ -131,6 +133,7 @@ impl<'a> Habit<'a> {
             self.ready = mask;
         }
         self.passes = [0; 4];
+        self.least = if again { self.least } else { 0 };
     }
 
     /// Counts a request, of the shape that came last, to the place that came last. What goes
@@ -156,6 +159,9 @@ impl<'a> Habit<'a> {
     fn count_global(&mut self, low: u64, kind: Kind, trace: &mut Trace) {
         let inner = low.wrapping_sub(self.window);
         let sectors = self.footprint.note(kind, inner, self.shape.offsets(), trace);
-        self.traffic.count_global(sectors);
+        if self.least == 0 {
+            self.least = least_sectors(self.shape.addresses(low), self.shape.bytes());
+        }
+        self.traffic.count_global(sectors, self.least);
     }
 }

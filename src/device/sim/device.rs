@@ -10,7 +10,7 @@ use engine_room_sim::gpu::Gpu;
 use engine_room_sim::memory::{self, Memory};
 use engine_room_sim::timeline::{self, Timeline};
 
-use super::launches::Launches;
+use super::launches::Record;
 use super::transfers::Transfers;
 use crate::device::Device;
 use crate::device::driver::{
@@ -36,7 +36,7 @@ pub(super) struct State {
     /// What has been loaded; [`Module`]s are indices of it.
     pub(super) programs: Vec<Program>,
     pub(super) transfers: Transfers,
-    pub(super) launches: Launches,
+    pub(super) launches: Record,
 }
 
 impl SimDevice {
@@ -49,7 +49,7 @@ impl SimDevice {
             timeline: Timeline::new(),
             programs: Vec::new(),
             transfers: Transfers::default(),
-            launches: Launches::default(),
+            launches: Record::default(),
         };
         SimDevice { number, state: Mutex::new(state) }
     }

@@ -35,7 +35,7 @@ impl SimDevice {
             let figures = state.device.gpu.figures();
             let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
             state.timeline.launch(figures, blocks, report.modelled_ns, stream.id);
-            state.launches.add(&report);
+            state.launches.add(launch.kernel, &report);
         }
         drop(state);
         // As CUDA's printf does: to the standard output of the process.

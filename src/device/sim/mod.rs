@@ -84,7 +84,13 @@ pub fn transfers(n: usize) -> Transfers {
 /// The kernels of a simulated GPU since the last [`reset`].
 #[track_caller]
 pub fn launches(n: usize) -> Launches {
-    sim(n).state().launches
+    sim(n).state().launches.sum()
+}
+
+/// The launches of one kernel, by its name in the PTX (`add_f32`), since the last [`reset`].
+#[track_caller]
+pub fn launches_of(n: usize, kernel: &str) -> Launches {
+    sim(n).state().launches.of(kernel)
 }
 
 /// The modelled clock of a simulated GPU.
@@ -101,7 +107,7 @@ pub fn reset(n: usize) {
     let mut state = sim(n).state();
     state.timeline.reset();
     state.transfers = Transfers::default();
-    state.launches = Launches::default();
+    state.launches = launches::Record::default();
 }
 
 /// What the *modelled* clock of a simulated GPU shows, counted from the last [`reset`].

@@ -23,6 +23,9 @@ pub struct Holding {
     pub bytes: u64,
 }
 
+/// How many rows are remembered by where the name of their operation lies.
+const SEEN: usize = 64;
+
 pub(super) struct Ledger {
     live: u64,
     peak: u64,
@@ -30,7 +33,9 @@ pub(super) struct Ledger {
     /// Which row of the tables below belongs to an operation.
     rows: BTreeMap<RunningOp, usize>,
     now: Vec<ByRole>,
-    /// The table when `live` was last as high as `peak`; out of date while it still is.
+    /// Rows that were asked for, by address and length of the operation's name.
+    seen: [((usize, usize, bool), usize); SEEN],
+    /// The table when `live` left the peak; out of date until then.
     at_peak: Vec<ByRole>,
     is_at_peak: bool,
     /// The allocations of the host; those of a device are in its allocator.
@@ -45,6 +50,7 @@ impl Ledger {
             by_role: [0; Role::ALL.len()],
             rows: BTreeMap::new(),
             now: Vec::new(),
+            seen: [((0, 0, false), 0); SEEN],
             at_peak: Vec::new(),
             is_at_peak: true,
             history: History::new(),
@@ -67,18 +73,31 @@ impl Ledger {
 
     /// Counts bytes in, with no particular role; gives the row of the operation.
     pub(super) fn add(&mut self, op: RunningOp, bytes: u64) -> usize {
+        let row = self.row(op);
+        self.live += bytes;
+        self.by_role[Role::Other as usize] += bytes;
+        self.now[row][Role::Other as usize] += bytes;
+        if self.live > self.peak {
+            self.peak = self.live;
+            self.is_at_peak = true;
+        }
+        row
+    }
+
+    /// The row of an operation, a new one if need be.
+    fn row(&mut self, op: RunningOp) -> usize {
+        // Looked for by where the name lies first: that is almost always enough, and fast.
+        let at = op.name.as_ptr() as usize;
+        let seen = &mut self.seen[(at / 8 + usize::from(op.backward)) % SEEN];
+        if seen.0 == (at, op.name.len(), op.backward) {
+            return seen.1;
+        }
         let next = self.now.len();
         let row = *self.rows.entry(op).or_insert(next);
         if row == next {
             self.now.push(ByRole::default());
         }
-        self.live += bytes;
-        self.by_role[Role::Other as usize] += bytes;
-        self.now[row][Role::Other as usize] += bytes;
-        if self.live >= self.peak {
-            self.peak = self.live;
-            self.is_at_peak = true;
-        }
+        *seen = ((at, op.name.len(), op.backward), row);
         row
     }
 

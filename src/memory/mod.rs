@@ -92,7 +92,7 @@ pub fn bytes_by_op(device: Device) -> Vec<Holding> {
 }
 
 /// The same when as much was live as never before: when [`max_memory_allocated`] was reached, for
-/// the last time if it was reached again.
+/// the first time if it was reached again.
 pub fn bytes_by_op_at_peak(device: Device) -> Vec<Holding> {
     ledger(device).holdings(true)
 }

@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::memory::Role;
 use crate::memory::device::change_role;
 use crate::memory::history::{Action, TraceEntry};
-use crate::memory::ledger::ledger;
+use crate::memory::ledger::{Ledger, ledger};
 use crate::memory::running::{Label, label};
 
 /// Some bytes that are counted; dropping it takes them out again.
@@ -22,18 +22,14 @@ pub(crate) struct Tracked {
 }
 
 impl Tracked {
-    /// Counts bytes at an address of the host in, with no particular role.
-    pub(crate) fn on_host(address: u64, bytes: u64) -> Tracked {
-        let tracked = Tracked::new(Device::Cpu, address, bytes);
-        tracked.record(Action::Alloc);
-        tracked
-    }
-
-    /// Counts a block of `device` in, with no particular role.
+    /// Counts bytes at an address of `device` in, with no particular role.
     pub(crate) fn new(device: Device, address: u64, bytes: u64) -> Tracked {
-        let label = label();
-        let row = ledger(device).add(label.op, bytes);
-        Tracked { device, address, bytes, row, label, role: AtomicU8::new(Role::Other as u8) }
+        let (label, role) = (label(), AtomicU8::new(Role::Other as u8));
+        let mut ledger = ledger(device);
+        let row = ledger.add(label.op, bytes);
+        let tracked = Tracked { device, address, bytes, row, label, role };
+        tracked.record(&mut ledger, &[Action::Alloc]);
+        tracked
     }
 
     pub(crate) fn device(&self) -> Device {
@@ -55,25 +51,22 @@ impl Tracked {
     }
 
     /// Adds to the history of the host. A device's allocator keeps its own.
-    fn record(&self, action: Action) {
-        if self.device == Device::Cpu && self.bytes > 0 {
-            let label = Label { role: self.role(), ..self.label };
-            let (address, size) = (self.address, self.bytes);
-            ledger(Device::Cpu).history.push(TraceEntry {
-                action,
-                address,
-                size,
-                stream: 0,
-                label,
-            });
+    fn record(&self, ledger: &mut Ledger, actions: &[Action]) {
+        if !ledger.history.is_on() || self.bytes == 0 {
+            return;
+        }
+        let label = Label { role: self.role(), ..self.label };
+        let (address, size, stream) = (self.address, self.bytes, 0);
+        for &action in actions {
+            ledger.history.push(TraceEntry { action, address, size, stream, label });
         }
     }
 }
 
 impl Drop for Tracked {
     fn drop(&mut self) {
-        self.record(Action::FreeRequested);
-        self.record(Action::FreeCompleted);
-        ledger(self.device).remove(self.row, self.role(), self.bytes);
+        let mut ledger = ledger(self.device);
+        self.record(&mut ledger, &[Action::FreeRequested, Action::FreeCompleted]);
+        ledger.remove(self.row, self.role(), self.bytes);
     }
 }

@@ -62,7 +62,7 @@ impl Storage {
     /// A storage of the CPU over a buffer of any type; of its memory if that is page-locked.
     pub(crate) fn of_buffer(buffer: Buffer, page_lock: Option<PageLock>) -> Storage {
         let (dtype, bytes, address) = (buffer.dtype(), buffer.nbytes(), buffer.bytes().as_ptr());
-        let memory = Tracked::on_host(address as u64, bytes as u64);
+        let memory = Tracked::new(Device::Cpu, address as u64, bytes as u64);
         let place = (address as u64, bytes as u64);
         Storage::over(Contents::Host(buffer), dtype, memory, place, page_lock)
     }

@@ -175,7 +175,8 @@ fn run(text: &str, data: &[u8], steps: &Steps) -> (Vec<u8>, Vec<u64>, Traffic) {
 }
 
 /// Requests, sectors and passes beyond the first, by their definitions: the different sectors of
-/// 32 bytes; of each full, half or quarter warp the most words that one of 32 banks has to give.
+/// 32 bytes, and how many the different bytes would fill; of each full, half or quarter warp the
+/// most words that one of 32 banks has to give.
 fn traffic(place: &str, steps: &Steps, size: usize) -> Traffic {
     let mut all = Traffic::default();
     for step in steps.iter().filter(|step| step.iter().any(Option::is_some)) {
@@ -183,6 +184,8 @@ fn traffic(place: &str, steps: &Steps, size: usize) -> Traffic {
             let sectors: BTreeSet<u32> = step.iter().flatten().map(|at| at / 32).collect();
             all.global += 1;
             all.sectors += sectors.len() as u64;
+            let different: BTreeSet<u32> = step.iter().flatten().copied().collect();
+            all.least += (different.len() * size).div_ceil(32) as u64;
         }
         if place == "shared" {
             all.shared += 1;

@@ -311,7 +311,7 @@ fn a_simulated_gpu_knows_which_bytes_each_tensor_has() {
     for caching in [true, false] {
         set_allocator_settings(gpu, Settings { caching, ..Settings::default() });
         let [x, y, z] = [100, 128, 128].map(|n| Tensor::zeros(&[n]).to(gpu));
-        let at = |x: &Tensor| x.data_ptr() as u64;
+        let at = |x: &Tensor| x.data_ptr();
         assert!(read(at(&x), 400).is_ok());
         assert!(read(at(&x) + 1, 400).is_err(), "into what its block has in addition");
         assert!(read(at(&y) + 508, 8).is_err(), "across the end of a tensor");
@@ -334,15 +334,15 @@ fn a_tensor_waits_for_the_streams_that_use_it() {
     let (gpu, driver) = (Device::Sim(55), sim::sim(55));
     let other = driver.create_stream().unwrap();
     let x = Tensor::zeros(&[1 << 20]).to(gpu);
-    let (at, mut host) = (x.data_ptr() as u64, vec![0; 4 << 20]);
+    let (at, mut host) = (x.data_ptr(), vec![0; 4 << 20]);
     let copy = driver.copy_to_host(&mut host, DevicePtr(at), HostMemory::Pinned, other).unwrap();
     x.record_stream(other);
     drop(x);
     let y = Tensor::zeros(&[1 << 20]).to(gpu);
-    assert_ne!(y.data_ptr() as u64, at, "the copy from it may still be under way");
+    assert_ne!(y.data_ptr(), at, "the copy from it may still be under way");
     driver.release(copy.expect("an event"));
     gpu.synchronize().unwrap();
-    assert_eq!(Tensor::zeros(&[1 << 20]).to(gpu).data_ptr() as u64, at);
+    assert_eq!(Tensor::zeros(&[1 << 20]).to(gpu).data_ptr(), at);
     let refusal = refused(|| y.to(Device::Cpu).record_stream(other));
     assert_eq!(refusal.op, "record_stream");
 }

@@ -29,6 +29,7 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/diagram.rs",
             "labs/src/drawing.rs",
             "labs/src/grid.rs",
+            "labs/src/memory_line.rs",
             "labs/src/triangle.rs",
         ],
     ),

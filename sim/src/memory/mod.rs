@@ -82,14 +82,6 @@ impl Allocation {
     }
 }
 
-/// Addresses that are taken.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    bytes: u64,
-    /// Whether pieces of it are lent out; else it is one allocation.
-    reserved: bool,
-}
-
 /// The memory of one device.
 pub struct Memory {
     /// The addresses that may be handed out.
@@ -99,20 +91,15 @@ pub struct Memory {
     capacity: u64,
     /// Bytes taken up, each allocation rounded up to [`ALIGNMENT`].
     allocated: u64,
-    /// What takes up memory, by its first address.
-    runs: BTreeMap<u64, Run>,
-    /// What may be accessed.
+    /// First addresses and bytes of what takes up memory.
+    runs: BTreeMap<u64, u64>,
     live: BTreeMap<u64, Allocation>,
     /// What was freed last, oldest first.
     freed: VecDeque<Range<u64>>,
 }
 
-fn rounded(bytes: u64) -> u64 {
-    bytes.next_multiple_of(ALIGNMENT)
-}
-
 fn gap(bytes: u64) -> u64 {
-    rounded(bytes).clamp(NARROWEST_GAP, WIDEST_GAP)
+    bytes.clamp(NARROWEST_GAP, WIDEST_GAP)
 }
 
 impl Memory {
@@ -134,34 +121,48 @@ impl Memory {
 
     /// Makes room for so many bytes; for none, the null address.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, Error> {
-        let start = self.take(bytes, false)?;
-        if bytes > 0
-            && let Err(error) = self.make_live(start, bytes)
-        {
-            self.free(start)?;
-            return Err(error);
+        if bytes == 0 {
+            return Ok(0);
         }
+        let start = self.reserve(bytes)?;
+        self.lend(start, bytes).or_else(|error| self.free(start).and(Err(error)))?;
         Ok(start)
     }
 
-    /// Takes up so many bytes for an allocator that lends them out piece by piece. Until then
-    /// nothing of them may be accessed. For no bytes, the null address.
+    /// Takes up so many bytes, of which nothing may be accessed before it is lent.
     pub fn reserve(&mut self, bytes: u64) -> Result<u64, Error> {
-        self.take(bytes, true)
+        let free = self.capacity.saturating_sub(self.allocated);
+        let size = bytes.checked_next_multiple_of(ALIGNMENT).filter(|size| *size <= free);
+        let Some(size) = size else {
+            let (allocated, capacity) = (self.allocated, self.capacity);
+            return Err(Error::OutOfMemory { requested: bytes, allocated, capacity });
+        };
+        let with_gap = size.checked_add(gap(size));
+        let Some(start) = with_gap.and_then(|size| self.place(size)) else {
+            return Err(Error::Fault(format!("no run of addresses is left for {bytes} bytes")));
+        };
+        self.runs.insert(start, size);
+        self.allocated += size;
+        self.next = start + size + gap(size);
+        Ok(start)
     }
 
-    /// Makes a piece of a reserved run accessible, with fresh bytes in it. Pieces may lie side by
+    /// Makes a piece of what is reserved accessible, with fresh bytes in it. Pieces may lie side by
     /// side, so running past the end of one is found unless the next one is lent too.
     pub fn lend(&mut self, at: u64, bytes: u64) -> Result<(), Error> {
-        let run = self.runs.range(..=at).next_back().filter(|(_, run)| run.reserved);
-        let left = run.map_or(0, |(start, run)| (start + run.bytes).saturating_sub(at));
-        let below = self.live.range(..=at).next_back().map_or(0, |(_, piece)| piece.end());
-        let above = self.live.range(at..).next().map_or(u64::MAX, |(&start, _)| start);
-        if bytes > left || below > at || above < at + bytes {
+        let run = self.runs.range(..=at).next_back();
+        let left = run.map_or(0, |(start, size)| (start + size).saturating_sub(at));
+        let lent = |end| self.live.range(..end).next_back().is_some_and(|(_, it)| it.end() > at);
+        if bytes > left || lent(at + bytes) {
             let say = format!("lend: {bytes} bytes at {at:#x} are not reserved, or lent already");
             return Err(Error::Fault(say));
         }
-        self.make_live(at, bytes)
+        let Some(cells) = usize::try_from(bytes).ok().and_then(Cells::zeroed) else {
+            return Err(Error::Fault(format!("the host itself has no {bytes} bytes for it")));
+        };
+        cells.fill(0, cells.len(), FRESH);
+        self.live.insert(at, Allocation { start: at, cells });
+        Ok(())
     }
 
     /// Nothing that was lent at an address may be accessed any more.
@@ -174,37 +175,6 @@ impl Memory {
         self.freed.push_back(piece.start..piece.end());
     }
 
-    /// Finds a place for so many bytes and counts them.
-    fn take(&mut self, bytes: u64, reserved: bool) -> Result<u64, Error> {
-        if bytes == 0 {
-            return Ok(0);
-        }
-        let free = self.capacity.saturating_sub(self.allocated);
-        let size = bytes.checked_next_multiple_of(ALIGNMENT).filter(|size| *size <= free);
-        let Some(size) = size else {
-            let (allocated, capacity) = (self.allocated, self.capacity);
-            return Err(Error::OutOfMemory { requested: bytes, allocated, capacity });
-        };
-        let with_gap = size.checked_add(gap(size));
-        let Some(start) = with_gap.and_then(|size| self.place(size)) else {
-            return Err(Error::Fault(format!("no run of addresses is left for {bytes} bytes")));
-        };
-        self.runs.insert(start, Run { bytes: size, reserved });
-        self.allocated += size;
-        self.next = start + size + gap(size);
-        Ok(start)
-    }
-
-    fn make_live(&mut self, start: u64, bytes: u64) -> Result<(), Error> {
-        let cells = usize::try_from(bytes).ok().and_then(Cells::zeroed);
-        let Some(cells) = cells else {
-            return Err(Error::Fault(format!("the host itself has no {bytes} bytes for it")));
-        };
-        cells.fill(0, cells.len(), FRESH);
-        self.live.insert(start, Allocation { start, cells });
-        Ok(())
-    }
-
     /// The next free run of addresses, or the first one when the end is reached.
     fn place(&self, size: u64) -> Option<u64> {
         self.run_from(self.next, size).or_else(|| self.run_from(self.window.start, size))
@@ -212,11 +182,11 @@ impl Memory {
 
     fn run_from(&self, from: u64, size: u64) -> Option<u64> {
         let mut at = from;
-        for (&start, run) in self.runs.range(from..) {
+        for (&start, &bytes) in self.runs.range(from..) {
             if start - at >= size {
                 break;
             }
-            at = start + run.bytes + gap(run.bytes);
+            at = start + bytes + gap(bytes);
         }
         (self.window.end.saturating_sub(at) >= size).then_some(at)
     }
@@ -226,15 +196,15 @@ impl Memory {
         if address == 0 {
             return Ok(());
         }
-        let Some(run) = self.runs.remove(&address) else {
+        let Some(bytes) = self.runs.remove(&address) else {
             return Err(Error::Fault(format!(
                 "free({address:#x}): no live allocation begins there, so it was freed before or \
                  never allocated; {}",
                 self.near(address, 1)
             )));
         };
-        self.allocated -= run.bytes;
-        while let Some((&at, _)) = self.live.range(address..address + run.bytes).next() {
+        self.allocated -= bytes;
+        while let Some((&at, _)) = self.live.range(address..address + bytes).next() {
             self.take_back(at);
         }
         Ok(())

@@ -9,7 +9,7 @@ use engine_room::rng::{Generator, manual_seed};
 use engine_room::{Device, Tensor, sim};
 
 /// FLOPs of the step, bytes of activations at its peak, and all gradients.
-fn step(n: usize, recomputed: bool) -> (u64, u64, Vec<Vec<f32>>) {
+fn step(n: usize, recomputed: bool) -> (u64, u64, Vec<(String, Vec<f32>)>) {
     let gpu = Device::Sim(n);
     let (vocab, context, layers) = (16, 16, 12);
     let (width, heads, dropout, tied) = (32, 4, 0.1, false);
@@ -30,7 +30,8 @@ fn step(n: usize, recomputed: bool) -> (u64, u64, Vec<Vec<f32>>) {
     assert!(max_memory_allocated(gpu) > before);
     let activations =
         at_peak.iter().filter(|it| it.role == Role::Activation).map(|it| it.bytes).sum();
-    let gradients = model.parameters().iter().map(|it| it.get().grad().unwrap().to_vec()).collect();
+    let gradients = model.named_parameters().into_iter();
+    let gradients = gradients.map(|(name, it)| (name, it.get().grad().unwrap().to_vec())).collect();
     (flops, activations, gradients)
 }
 
@@ -42,5 +43,11 @@ fn one_more_forward_pass_is_what_it_costs() {
     println!("FLOPs {plain}, recomputed {again}: {ratio:.4} times; activations {all}, {few} bytes");
     assert!((1.2..=1.34).contains(&ratio), "{ratio}");
     assert!(few * 4 <= all, "{few} bytes of {all}");
-    assert!(got == want, "the gradients differ");
+    for ((name, want), (_, got)) in want.iter().zip(&got) {
+        let difference = want.iter().zip(got).map(|(want, got)| (want - got).abs());
+        // Tokens that occur twice add up by atomics, in no order: two plain runs differ as much.
+        let allowed = if name == "tokens.weight" { 1e-6 } else { 0.0 };
+        let worst = difference.fold(0.0, f32::max);
+        assert!(worst <= allowed, "the gradient of {name} differs by {worst}");
+    }
 }

@@ -4,10 +4,13 @@
 
 #[path = "engine/failed.rs"]
 mod failed;
+#[path = "engine/floats.rs"]
+mod floats;
 
 use engine_room::driver::{DevicePtr, Driver, HostMemory, Launch, Module, Params, Stream};
 use engine_room::{Error, sim};
 use failed::fails;
+use floats::{download, upload};
 
 /// What NVRTC makes of `tests/fixtures/gpu_sim/kernels.cu`.
 const KERNELS: &str = include_str!("fixtures/gpu_sim/kernels.ptx");
@@ -22,19 +25,6 @@ fn device(n: usize) -> (&'static dyn Driver, Module) {
 
 fn times(n: usize) -> (u64, u64) {
     (sim::clock(n).host_ns, sim::clock(n).device_ns)
-}
-
-fn upload(gpu: &dyn Driver, values: &[f32]) -> DevicePtr {
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let at = gpu.alloc(bytes.len() as u64).unwrap();
-    gpu.copy_to_device(at, &bytes, HostMemory::Pageable, gpu.default_stream()).unwrap();
-    at
-}
-
-fn download(gpu: &dyn Driver, at: DevicePtr, count: usize) -> Vec<f32> {
-    let mut bytes = vec![0; 4 * count];
-    gpu.copy_to_host(&mut bytes, at, HostMemory::Pageable, gpu.default_stream()).unwrap();
-    bytes.chunks(4).map(|x| f32::from_le_bytes(x.try_into().unwrap())).collect()
 }
 
 /// `add`: z = x + y, by as many threads as there are numbers.

@@ -48,8 +48,11 @@ fn a_kernel_adds_two_vectors() {
     // Eight warps read 128 bytes, four sectors, of each vector.
     assert_eq!(launches.counters.global_load_requests, 16);
     assert_eq!(launches.counters.global_load_sectors, 64);
+    assert_eq!(sim::launches_of(40, "add"), launches);
+    assert_eq!(sim::launches_of(40, "turn"), sim::Launches::default());
     sim::reset(40);
     assert_eq!(sim::launches(40), sim::Launches::default());
+    assert_eq!(sim::launches_of(40, "add"), sim::Launches::default());
 }
 
 #[test]
@@ -69,6 +72,23 @@ fn shared_memory_and_padded_parameters_arrive() {
     let padded = Params::new().i32(1).pointer(DevicePtr(0x0807_0605_0403_0201)).f32(1.0);
     let bytes = [1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0x80, 0x3f];
     assert_eq!(padded.bytes(), bytes);
+}
+
+#[test]
+fn launches_are_counted_by_kernel() {
+    let (gpu, module) = device(48);
+    let (x, y) = (upload(gpu, &[1.0, 2.0, 3.0, 4.0]), gpu.alloc(16).unwrap());
+    let params = Params::new().pointer(x).pointer(x).pointer(y);
+    let turned = Params::new().pointer(x).pointer(y).i32(3);
+    let turn = Launch { kernel: "turn", shared_bytes: 48, ..add(module, 1, 4, &turned) };
+    for launch in [add(module, 1, 4, &params), turn, add(module, 1, 4, &params)] {
+        gpu.launch(&launch, gpu.default_stream()).unwrap();
+    }
+    let [added, turned] = ["add", "turn"].map(|kernel| sim::launches_of(48, kernel));
+    assert_eq!((added.count, added.counters.flops), (2, 8));
+    assert_eq!((turned.count, turned.counters.flops), (1, 0));
+    assert_eq!(sim::launches(48).count, 3);
+    assert_eq!(sim::launches(48).modelled_ns, added.modelled_ns + turned.modelled_ns);
 }
 
 #[test]

@@ -22,9 +22,9 @@
 //! wait that has missed; the order is one of those that are possible.)
 //!
 //! # When nothing can make way
-//! If all live memory fits into the cache, then what is read are the sectors that a
-//! load or an atomic operation is the first to touch, and what is written are those that are
-//! stored to. That needs some bits a sector and mostly no order: it costs next to nothing.
+//! If all live memory fits into the cache, then what is read are the sectors that a load or an
+//! atomic operation is the first to touch, and what is written are those that are stored to. That
+//! needs some bits a sector and no order of blocks, so it costs little: the usual case.
 //!
 //! # Memory of the host
 //! The requests of up to three waves are kept, in 128 MiB each. If a launch makes more of them, one
@@ -42,9 +42,10 @@ pub(crate) use footprint::{Footprint, scatter};
 pub(crate) use layout::Layout;
 pub use sets::Sets;
 pub use trace::{Kind, Run, Trace};
-pub(crate) use waves::{Batch, Shape, Waves};
+pub(crate) use waves::{Shape, Waves};
 
 use fitting::Fitting;
+use waves::Batch;
 
 /// Bytes between the cache and the GPU's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,7 +68,7 @@ impl Cache {
     /// Runs the requests of one wave through, of which one of 2 to a power of the sets is left.
     fn wave(&mut self, batches: &[Batch], power: u32) -> Moved {
         match self {
-            Cache::Fitting(cache) => cache.wave(batches),
+            Cache::Fitting(cache) => cache.wave(batches.iter().flat_map(Batch::marks)),
             Cache::Sets(cache) => {
                 let before = cache.moved();
                 waves::in_turn(batches, |run| cache.touch(run));

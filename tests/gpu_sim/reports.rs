@@ -40,6 +40,8 @@ fn coalesced_reads_take_four_sectors_a_warp() {
     assert_eq!(counters["global_store_requests"], 4);
     assert_eq!(counters["global_store_sectors"], 16);
     assert_eq!(counters["flops"], 128);
+    // Two vectors are read and one is written.
+    assert_eq!(counters["dram_bytes"], 3 * 128 * 4);
 }
 
 #[test]
@@ -53,6 +55,24 @@ fn a_conflict_of_n_ways_counts_n_minus_one() {
         let counted = &clean(&words)["counters"]["shared_bank_conflicts"];
         assert_eq!(*counted, json!(2 * conflicts), "{columns} columns");
     }
+}
+
+#[test]
+fn a_time_is_that_of_the_slowest_part() {
+    let words = "--kernel add --grid 64 --block 256 --registers 40 --arg f32[16384]=iota \
+                 --arg f32[16384]=ones --arg f32[16384]=zeros";
+    let document = clean(words);
+    let model = &document["model"];
+    // 40 registers leave an A100 room for 48 warps, six blocks; 64 blocks are one wave.
+    let held = [&model["blocks_per_multiprocessor"], &model["warps_per_multiprocessor"]];
+    assert_eq!(held, [&json!(6), &json!(48)]);
+    assert_eq!(model["waves"], 1);
+    let parts = model["parts"].as_object().expect("parts");
+    let longest = parts.values().filter_map(serde_json::Value::as_f64).fold(0.0, f64::max);
+    assert_eq!(document["modelled_ns"], longest.ceil() as u64);
+    // 192 KiB at 2,039 GB/s.
+    let dram = parts["dram"].as_f64().expect("a number");
+    assert!((dram - 96.424).abs() < 0.01, "{dram}");
 }
 
 #[test]
@@ -82,6 +102,14 @@ fn the_report_is_a_table_and_a_listing() {
     assert!(shown.contains("| lane_instructions "), "{shown}");
     assert!(shown.contains("z[i] = x[i] + y[i];"), "the listing has the source: {shown}");
     assert!(shown.contains("\nModelled time on the A100: "), "{shown}");
+    assert!(shown.contains("| latency "), "{shown}");
+    assert!(
+        shown.contains(
+            "\nBound by latency. Each multiprocessor has room for 32 blocks, 32 of 64 warps, \
+             limited by blocks; registers are not known (--registers) and set no limit: 1 wave of blocks."
+        ),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -123,4 +151,7 @@ fn two_runs_side_by_side() {
     let row = shown.lines().find(|line| line.contains("shared_bank_conflicts")).expect("a row");
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
     assert_eq!(cells[2..5], ["62", "0", "0x"]);
+    for name in ["modelled_ns", "load_store ns", "waves"] {
+        assert!(shown.contains(&format!("| {name} ")), "{shown}");
+    }
 }

@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::counters::{Executed, Traffic};
 use crate::decode::code::Kernel;
-use crate::l2::{Batch, Moved, Waves};
+use crate::l2::{Moved, Waves};
 use crate::memory::{Cells, Memory};
 
 use super::block::{Block, FIRST_LOCAL, Progress};
@@ -134,7 +134,7 @@ impl Run<'_> {
         let Some(mut core) = self.core() else {
             return Outcome { lacking: true, ..Outcome::default() };
         };
-        let (mut waiting, mut spare, mut batch) = (VecDeque::new(), Vec::new(), Batch::default());
+        let (mut waiting, mut spare, mut share) = (VecDeque::new(), Vec::new(), self.waves.share());
         let most = self.resident(threads);
         let mut lacking = false;
         while !shared.stop.load(Ordering::Relaxed) {
@@ -149,7 +149,7 @@ impl Run<'_> {
                     break;
                 }
                 // The next block is too far ahead of one that another host thread runs.
-                self.waves.hand_over(&mut batch);
+                self.waves.hand_over(&mut share);
                 std::thread::yield_now();
                 continue;
             };
@@ -168,10 +168,10 @@ impl Run<'_> {
             if !block.here.stdout.is_empty() {
                 stdout.push((block.here.order, std::mem::take(&mut block.here.stdout)));
             }
-            self.waves.end(block.here.order, &mut block.here.trace, &mut batch);
+            self.waves.end(block.here.order, &mut block.here.trace, &mut share);
             spare.push(block);
         }
-        self.waves.hand_over(&mut batch);
+        self.waves.hand_over(&mut share);
         let unfinished = waiting.into_iter().filter(|block| !block.here.stdout.is_empty());
         stdout.extend(unfinished.map(|block| (block.here.order, block.here.stdout)));
         let Core { executed, habits, findings, .. } = core;

@@ -83,17 +83,16 @@ pub(super) fn sample(runs: &mut Vec<Run>, turns: &mut [Turn], sets: u64, power: 
     *runs = kept;
 }
 
-/// Keeps the runs that are the first of their warp to touch one of their sectors, or the first to
-/// write to it.
+/// Keeps the runs that are the first to touch one of their sectors, or the first to write to it.
 fn keep_first_touches(runs: &mut Vec<Run>, turns: &mut [Turn]) {
-    let mut written: HashMap<(u32, u64), bool> = HashMap::new();
-    let mut is_new = |warp: u32, run: &Run| {
+    let mut written: HashMap<u64, bool> = HashMap::new();
+    let mut is_new = |run: &Run| {
         let writes = run.kind().writes();
         let mut new = false;
         for sector in run.first()..run.first() + run.count() {
-            let before = written.get(&(warp, sector)).copied();
+            let before = written.get(&sector).copied();
             if before.is_none() || writes && before == Some(false) {
-                written.insert((warp, sector), writes);
+                written.insert(sector, writes);
                 new = true;
             }
         }
@@ -102,7 +101,7 @@ fn keep_first_touches(runs: &mut Vec<Run>, turns: &mut [Turn]) {
     let mut kept = Vec::new();
     let mut start = 0;
     for turn in turns {
-        kept.extend(runs[start..turn.end].iter().filter(|run| is_new(turn.warp, run)));
+        kept.extend(runs[start..turn.end].iter().filter(|run| is_new(run)));
         (start, turn.end) = (turn.end, kept.len());
     }
     *runs = kept;

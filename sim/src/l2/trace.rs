@@ -6,22 +6,24 @@ use super::thinning::Thinning;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Reads them.
-    Load,
+    Load = 1,
     /// Overwrites bytes of them.
-    Store,
+    Store = 2,
     /// Reads and writes them, in the cache.
-    Atomic,
+    Atomic = 3,
 }
 
 impl Kind {
     /// Whether the cache needs to have what the memory holds.
+    #[inline(always)]
     pub fn reads(self) -> bool {
-        self != Kind::Store
+        self as u64 & 1 != 0
     }
 
     /// Whether the memory is to get something new.
+    #[inline(always)]
     pub fn writes(self) -> bool {
-        self != Kind::Load
+        self as u64 & 2 != 0
     }
 }
 
@@ -41,20 +43,23 @@ impl Run {
     }
 
     /// The number of the first sector.
+    #[inline(always)]
     pub fn first(self) -> u64 {
         self.0 & ((1 << FIRST) - 1)
     }
 
     /// How many.
+    #[inline(always)]
     pub fn count(self) -> u64 {
         self.0 >> FIRST & 0xff
     }
 
     /// What is done to them.
+    #[inline(always)]
     pub fn kind(self) -> Kind {
         match self.0 >> (FIRST + 8) {
-            0 => Kind::Load,
-            1 => Kind::Store,
+            1 => Kind::Load,
+            2 => Kind::Store,
             _ => Kind::Atomic,
         }
     }

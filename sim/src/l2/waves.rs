@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::gpu::{L2_WAYS, LINE_SECTORS};
 use crate::memory::Memory;
 
+use super::fitting::{Mark, Marks};
 use super::thinning::{Thinning, sample};
 use super::trace::{Run, Trace, Turn};
 use super::{Cache, Fitting, Layout, Moved, Sets};
@@ -35,11 +36,20 @@ pub(crate) struct Shape {
     pub bytes: u64,
 }
 
-/// What blocks of one wave have noted, which are over: one host thread's share.
+/// What one host thread keeps of blocks that are over.
+pub(crate) struct Share {
+    batch: Batch,
+    /// If nothing can make way.
+    marks: Option<Marks>,
+}
+
+/// What blocks of one wave have noted, which are over: what one host thread hands over.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(super) struct Batch {
     wave: u64,
     blocks: u64,
+    /// If nothing can make way, this is all that is kept.
+    marks: Vec<Mark>,
     runs: Vec<Run>,
     turns: Vec<Turn>,
     /// The power of two of the smallest sample.
@@ -83,6 +93,13 @@ impl Waves {
         Waves { layout, shape, thinning, over, next: AtomicU64::new(0), passed }
     }
 
+    /// What a host thread begins with.
+    pub fn share(&self) -> Share {
+        let fits = self.thinning == Thinning::FirstTouches;
+        let marks = fits.then(|| Marks::new(self.layout.sectors()));
+        Share { batch: Batch::default(), marks }
+    }
+
     /// Empties the trace of a block that begins.
     pub fn begin(&self, trace: &mut Trace) {
         let blocks = self.shape.blocks.min(self.shape.at_once);
@@ -96,24 +113,29 @@ impl Waves {
     }
 
     /// Takes what a block has noted, which is over.
-    pub fn end(&self, block: u64, trace: &mut Trace, batch: &mut Batch) {
+    pub fn end(&self, block: u64, trace: &mut Trace, share: &mut Share) {
         let wave = block / self.shape.at_once;
-        if batch.wave != wave || batch.runs.len() > BATCH {
-            self.hand_over(batch);
-            batch.wave = wave;
+        if share.batch.wave != wave || share.batch.runs.len() > BATCH {
+            self.hand_over(share);
+            share.batch.wave = wave;
         }
+        let Share { batch, marks } = share;
+        batch.blocks += 1;
         let (runs, turns, power) = trace.end();
+        if let Some(marks) = marks {
+            return marks.add(block, runs);
+        }
         let start = batch.runs.len();
         batch.runs.extend_from_slice(runs);
         batch.turns.extend(turns.iter().map(|turn| Turn { end: start + turn.end, ..*turn }));
         batch.power = batch.power.max(power);
-        batch.blocks += 1;
     }
 
     /// Takes what a host thread has kept to itself, and passes on what is complete.
-    pub fn hand_over(&self, batch: &mut Batch) {
-        let batch = std::mem::take(batch);
+    pub fn hand_over(&self, share: &mut Share) {
+        let mut batch = std::mem::take(&mut share.batch);
         if batch.blocks > 0 {
+            batch.marks = share.marks.as_mut().map(Marks::take).unwrap_or_default();
             lock(&self.over).entry(batch.wave).or_default().push(batch);
             // Whoever has the cache now looks for more when it is through; should it just have
             // looked, the next one to hand over does, or the end of the launch.
@@ -170,9 +192,9 @@ impl Passed {
 }
 
 impl Batch {
-    /// All runs, in no order that means anything.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
+    /// What was marked, if nothing can make way.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// What the warps have noted at each of their turns.

@@ -28,7 +28,7 @@ template <int WIDTH> struct Shape {
         WARPS = 512 / WIDTH, THREADS = WARPS * WARP,
         OWN = WARPS * ROWS,                 // rows of a block
         PITCH = WIDTH + 4,
-        CHUNKS = WIDTH / WARP,             // numbers of a row that a lane adds up
+        CHUNKS = WIDTH / WARP,              // numbers of a row that a lane adds up
     };
 };
 

@@ -1,12 +1,13 @@
 // What the kernels of attention share: tiles of 32 rows in shared memory, and products with them.
 //
 // A block has WARPS warps, and each warp four rows of its own: queries where keys go by, keys where
-// queries go by. What goes by does so in tiles of 32 rows, one a lane. So a warp makes the scores of
-// four rows with 32 others at a time, each lane its own four.
+// queries go by. What goes by does so in tiles of 32 rows, one a lane. So a warp makes the scores
+// of four rows with 32 others at a time, each lane its own four.
 #pragma once
-#include "common.cuh"
+#include "types.cuh"
+#include "warp.cuh"
 
-enum { LANES = 32, ROWS = 4 };
+enum { ROWS = 4 };
 enum { Q, K, V, MASK, DY, OPERANDS };
 
 // Where the operands lie: their heads (all dimensions but the last two), and in a head the steps
@@ -24,16 +25,14 @@ struct Heads {
 // eight lanes, each in its own row, lie in different banks.
 template <int WIDTH> struct Shape {
     enum {
-        WARPS = 512 / WIDTH, THREADS = WARPS * LANES,
+        WARPS = 512 / WIDTH, THREADS = WARPS * WARP,
         OWN = WARPS * ROWS,                 // rows of a block
         PITCH = WIDTH + 4,
-        CHUNKS = WIDTH / LANES,             // numbers of a row that a lane adds up
+        CHUNKS = WIDTH / WARP,              // numbers of a row that a lane adds up
     };
 };
 
-__device__ inline unsigned lane() { return threadIdx.x % LANES; }
-__device__ inline unsigned warp() { return threadIdx.x / LANES; }
-__device__ inline float minus_infinity() { return __uint_as_float(0xff800000); }
+__device__ inline unsigned warp_number() { return threadIdx.x / WARP; }
 
 // One operand's matrix of one head.
 template <typename T> struct Matrix {
@@ -62,18 +61,18 @@ struct Place {
     }
 };
 
-// Brings rows from `first` on into a tile, 0 where the matrix has none, and 0 up to a multiple of 32
-// columns. A warp reads a row, neighbours side by side. Beyond the edges it reads the last element
-// and drops it: loads without a branch wait together.
+// Brings rows from `first` on into a tile, 0 where the matrix has none, and 0 up to a multiple of
+// 32 columns. A warp reads a row, neighbours side by side. Beyond the edges it reads the last
+// element and drops it: loads without a branch wait for memory together.
 template <typename T, int COUNT, int PITCH>
 __device__ void bring(float (&tile)[COUNT][PITCH], const Matrix<T>& x, unsigned first,
                       unsigned rows, unsigned columns) {
     constexpr int WARPS = Shape<PITCH - 4>::WARPS;
-    for (unsigned from = 0; from < columns; from += LANES) {
-        const unsigned column = from + lane();
+    for (unsigned from = 0; from < columns; from += WARP) {
+        const unsigned column = from + lane_number();
         #pragma unroll
         for (int i = 0; i < COUNT / WARPS; i++) {
-            const unsigned in_tile = i * WARPS + warp(), row = first + in_tile;
+            const unsigned in_tile = i * WARPS + warp_number(), row = first + in_tile;
             const float value = x.at(min(row, rows - 1), min(column, columns - 1));
             tile[in_tile][column] = row < rows && column < columns ? value : 0;
         }
@@ -104,11 +103,11 @@ __device__ void mix(float (&sum)[CHUNKS][ROWS], const float4* weight, const floa
                     unsigned columns) {
     #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
-        if (c * LANES >= columns) break;
+        if (c * WARP >= columns) break;
         #pragma unroll 8
-        for (int j = 0; j < LANES; j++) {
+        for (int j = 0; j < WARP; j++) {
             const float4 w = weight[j];
-            const float x = tile[j][c * LANES + lane()];
+            const float x = tile[j][c * WARP + lane_number()];
             sum[c][0] = fmaf(w.x, x, sum[c][0]);
             sum[c][1] = fmaf(w.y, x, sum[c][1]);
             sum[c][2] = fmaf(w.z, x, sum[c][2]);
@@ -123,7 +122,7 @@ __device__ void store(T* y, const float (&sum)[CHUNKS][ROWS], int r, float facto
                       unsigned columns) {
     #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
-        const unsigned column = c * LANES + lane();
+        const unsigned column = c * WARP + lane_number();
         if (column < columns) y[column] = narrow<T>(sum[c][r] * factor);
     }
 }
@@ -132,22 +131,29 @@ __device__ void store(T* y, const float (&sum)[CHUNKS][ROWS], int r, float facto
 template <typename T>
 __device__ float score(const Heads& heads, const Matrix<T>& mask, float product, unsigned query,
                        unsigned key) {
-    if (query >= heads.queries || key >= heads.keys) return minus_infinity();
-    if (heads.causal && key > query) return minus_infinity();
+    if (query >= heads.queries || key >= heads.keys) return -infinity();
+    if (heads.causal && key > query) return -infinity();
     const float z = product * heads.scale;
     return mask.first ? z + mask.at(query, key) : z;
 }
 
 // What e to a score is divided by: all are -infinity where a query sees nothing.
-__device__ inline float shift_of(float x) { return x == minus_infinity() ? 0 : x; }
+__device__ inline float shift_of(float x) { return x == -infinity() ? 0 : x; }
 
-__device__ inline float warp_max(float x) {
-    for (int step = LANES / 2; step > 0; step /= 2) {
-        x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, step));
-    }
-    return x;
+// A number for each row of a warp; and the largest of each row that a lane has, or their sum.
+struct Rows {
+    float of[ROWS];
+};
+
+__device__ inline Rows warp_max(const Rows& x) {
+    return reduce_warp(x, [](Rows a, const Rows& b) {
+        for (int r = 0; r < ROWS; r++) a.of[r] = fmaxf(a.of[r], b.of[r]);
+        return a;
+    });
 }
-__device__ inline float warp_sum(float x) {
-    for (int step = LANES / 2; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffff, x, step);
-    return x;
+__device__ inline Rows warp_sum(const Rows& x) {
+    return reduce_warp(x, [](Rows a, const Rows& b) {
+        for (int r = 0; r < ROWS; r++) a.of[r] += b.of[r];
+        return a;
+    });
 }

@@ -2,18 +2,16 @@
 //
 // Three versions of one sum, to be read in this order. All three add up the same products in the
 // same order, c = fmaf(a, b, c) for k = 0, 1, .. K - 1, so they give the same bits. They differ in
-// how often a number crosses from memory to where it is multiplied, in sectors of 32 bytes:
+// how often a number crosses from memory to where it is multiplied. For a packed f32 product of
+// 64 x 64 elements of c, so much is read for each k, in sectors of 32 bytes:
 //
-//   version         a thread makes   a block makes   f32 sectors read for a product of 64 x 64 x K
-//   naive           1 element        256 elements    640 K: each number 64 times, but for lanes
-//                                                    that read the same or side by side
-//   shared_tile     1 element        16 x 16          64 K: each number 4 times
-//   register_tile   4 x 4 elements   64 x 64          16 K: each number once
+//   version         a thread makes   a block makes   sectors
+//   naive           1 element        256 elements    640: by each of 128 warps, 1 of a and 4 of b
+//   shared_tile     1 element        16 x 16          64: by each of 16 blocks, 2 of a and 2 of b
+//   register_tile   4 x 4 elements   64 x 64          16: by one block, 8 of a and 8 of b
 //
 // Half types are widened to float on the way in, and rounded once on the way out.
-#include "common.cuh"
-
-typedef int i32;
+#include "types.cuh"
 
 // The sizes, and how far apart things lie, in elements: a matrix, a row, a column and the next.
 // c is packed.
@@ -111,7 +109,8 @@ enum { SIDE = 64, DEPTH = 16, PITCH = SIDE + 4, THREADS = 256 };
 
 // Brings a tile into shared memory: SIDE rows of a (or columns of b), DEPTH elements of each, and 0
 // beyond the edges. Threads next to each other take elements with the smaller step between them,
-// so that a transposed matrix, too, is read side by side.
+// so that a transposed matrix, too, is read side by side. Beyond an edge a thread reads the last
+// element and drops it: loads without a branch wait for memory together.
 template <typename T>
 __device__ void bring(float (*tile)[PITCH], const T* from, unsigned sides, i64 side_step,
                       unsigned depth, i64 depth_step) {
@@ -121,7 +120,8 @@ __device__ void bring(float (*tile)[PITCH], const T* from, unsigned sides, i64 s
         const unsigned i = part * THREADS + threadIdx.x;
         const unsigned side = along_side ? i % SIDE : i / DEPTH;
         const unsigned k = along_side ? i / SIDE : i % DEPTH;
-        const float x = widen(from[min(side, sides - 1) * side_step + min(k, depth - 1) * depth_step]);
+        const i64 at = min(side, sides - 1) * side_step + min(k, depth - 1) * depth_step;
+        const float x = widen(from[at]);
         tile[k][side] = side < sides && k < depth ? x : 0;
     }
 }

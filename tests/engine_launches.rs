@@ -4,10 +4,13 @@
 
 #[path = "engine/failed.rs"]
 mod failed;
+#[path = "engine/floats.rs"]
+mod floats;
 
 use engine_room::driver::{DevicePtr, Driver, HostMemory, Launch, Module, Params, Stream};
 use engine_room::{Error, sim};
 use failed::fails;
+use floats::{download, upload};
 
 /// What NVRTC makes of `tests/fixtures/gpu_sim/kernels.cu`.
 const KERNELS: &str = include_str!("fixtures/gpu_sim/kernels.ptx");
@@ -22,19 +25,6 @@ fn device(n: usize) -> (&'static dyn Driver, Module) {
 
 fn times(n: usize) -> (u64, u64) {
     (sim::clock(n).host_ns, sim::clock(n).device_ns)
-}
-
-fn upload(gpu: &dyn Driver, values: &[f32]) -> DevicePtr {
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let at = gpu.alloc(bytes.len() as u64).unwrap();
-    gpu.copy_to_device(at, &bytes, HostMemory::Pageable, gpu.default_stream()).unwrap();
-    at
-}
-
-fn download(gpu: &dyn Driver, at: DevicePtr, count: usize) -> Vec<f32> {
-    let mut bytes = vec![0; 4 * count];
-    gpu.copy_to_host(&mut bytes, at, HostMemory::Pageable, gpu.default_stream()).unwrap();
-    bytes.chunks(4).map(|x| f32::from_le_bytes(x.try_into().unwrap())).collect()
 }
 
 /// `add`: z = x + y, by as many threads as there are numbers.
@@ -58,8 +48,11 @@ fn a_kernel_adds_two_vectors() {
     // Eight warps read 128 bytes, four sectors, of each vector.
     assert_eq!(launches.counters.global_load_requests, 16);
     assert_eq!(launches.counters.global_load_sectors, 64);
+    assert_eq!(sim::launches_of(40, "add"), launches);
+    assert_eq!(sim::launches_of(40, "turn"), sim::Launches::default());
     sim::reset(40);
     assert_eq!(sim::launches(40), sim::Launches::default());
+    assert_eq!(sim::launches_of(40, "add"), sim::Launches::default());
 }
 
 #[test]
@@ -79,6 +72,23 @@ fn shared_memory_and_padded_parameters_arrive() {
     let padded = Params::new().i32(1).pointer(DevicePtr(0x0807_0605_0403_0201)).f32(1.0);
     let bytes = [1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0x80, 0x3f];
     assert_eq!(padded.bytes(), bytes);
+}
+
+#[test]
+fn launches_are_counted_by_kernel() {
+    let (gpu, module) = device(48);
+    let (x, y) = (upload(gpu, &[1.0, 2.0, 3.0, 4.0]), gpu.alloc(16).unwrap());
+    let params = Params::new().pointer(x).pointer(x).pointer(y);
+    let turned = Params::new().pointer(x).pointer(y).i32(3);
+    let turn = Launch { kernel: "turn", shared_bytes: 48, ..add(module, 1, 4, &turned) };
+    for launch in [add(module, 1, 4, &params), turn, add(module, 1, 4, &params)] {
+        gpu.launch(&launch, gpu.default_stream()).unwrap();
+    }
+    let [added, turned] = ["add", "turn"].map(|kernel| sim::launches_of(48, kernel));
+    assert_eq!((added.count, added.counters.flops), (2, 8));
+    assert_eq!((turned.count, turned.counters.flops), (1, 0));
+    assert_eq!(sim::launches(48).count, 3);
+    assert_eq!(sim::launches(48).modelled_ns, added.modelled_ns + turned.modelled_ns);
 }
 
 #[test]

@@ -35,8 +35,10 @@ fn attend(x: &[Tensor], told: Told) -> Tensor {
 
 /// The gradients of q, k and v on a device. The last input is the result's gradient.
 fn gradients(inputs: &[Tensor], told: Told, device: Device) -> [Tensor; 3] {
-    let inputs = (0..).zip(inputs).map(|(i, x)| x.to(device).detach().requires_grad_(i < 3));
-    let inputs: Vec<Tensor> = inputs.collect();
+    let mut inputs: Vec<Tensor> = inputs.iter().map(|x| x.to(device).detach()).collect();
+    for x in &mut inputs[..3] {
+        *x = x.clone().requires_grad_(true);
+    }
     attend(&inputs, told).backward_with(&inputs[inputs.len() - 1].detach());
     [0, 1, 2].map(|i| inputs[i].grad().expect("it was asked for"))
 }
@@ -119,6 +121,33 @@ fn a_mask_in_any_place() {
             inputs.insert(3, holes(shape, &mut generator).to(dtype));
             agrees(&inputs, tolerance, told);
         }
+    }
+}
+
+/// What the operation makes of other operations: a `bool` mask, the gradients of operands that are
+/// shared and of the mask, and a call without keys.
+#[test]
+fn what_comes_before_and_after_the_kernels() {
+    let mut generator = Generator::new(818);
+    let told = Told { masked: true, ..Told::default() };
+    let mut inputs = operands(&[2], [35, 40, 9, 20], DType::F32, &mut generator);
+    let seen = Tensor::randint(0, 3, &[35, 40], &mut generator).to(DType::Bool);
+    inputs.insert(3, seen);
+    agrees(&inputs, 4e-6, told);
+    let mask = normal(&[35, 40], DType::F32, &mut generator);
+    inputs[3] = mask;
+    inputs[1] = inputs[1].select(0, 0);
+    agrees(&inputs, 4e-6, told);
+    agree("the gradient of the mask", &inputs, 1e-5, |x| {
+        let mask = x[3].detach().requires_grad_(true);
+        let mut with_mask = x.to_vec();
+        with_mask[3] = mask.clone();
+        attend(&with_mask, told).backward_with(&x[4]);
+        mask.grad().expect("it was asked for")
+    });
+    for causal in [false, true] {
+        let none = operands(&[2], [3, 0, 4, 5], DType::F32, &mut generator);
+        agrees(&none, 0.0, Told { causal, ..Told::default() });
     }
 }
 

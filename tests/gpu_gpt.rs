@@ -3,44 +3,28 @@
 
 #[path = "gpu/agree.rs"]
 mod agree;
+#[path = "engine/gpt.rs"]
+mod gpt;
 
 use agree::{difference, gpu};
 use engine_room::amp::autocast;
-use engine_room::nn::{Gpt, GptConfig, Module};
+use engine_room::nn::Module;
 use engine_room::optim::{AdamW, Optimizer};
-use engine_room::rng::{Generator, manual_seed};
+use engine_room::rng::manual_seed;
 use engine_room::{DType, Device, Tensor};
-
-const SEED: u64 = 5;
-const BATCH: usize = 8;
-const CONTEXT: usize = 64;
-const VOCABULARY: usize = 96;
+use gpt::{Lesson, SEED};
 
 /// The loss before the step, the gradients, and the parameters after it, by name.
 fn step(device: Device, half: Option<DType>, dropout: f64) -> Vec<(String, Tensor)> {
-    let mut generator = Generator::new(SEED);
-    let config = GptConfig {
-        vocab: VOCABULARY,
-        context: CONTEXT,
-        width: 128,
-        layers: 4,
-        heads: 4,
-        dropout,
-        tied: false,
-    };
     manual_seed(SEED);
-    let model = Gpt::new(&config, &mut generator);
-    model.to_device(device);
-    let mut tokens =
-        |shape: &[usize]| Tensor::randint(0, VOCABULARY as i64, shape, &mut generator).to(device);
-    let (x, y) = (tokens(&[BATCH, CONTEXT]), tokens(&[BATCH * CONTEXT]));
-    let mut optimizer = AdamW::new(model.parameters(), 3e-3);
-    let loss = || model.forward(&x).reshape(&[BATCH * CONTEXT, VOCABULARY]).cross_entropy(&y);
+    let lesson = Lesson::new(device, dropout);
+    let mut optimizer = AdamW::new(lesson.model.parameters(), 3e-3);
+    let loss = || lesson.loss();
     let loss = half.map_or_else(loss, |half| autocast(half, loss));
     loss.backward();
     optimizer.step();
     let mut found = vec![("the loss".to_string(), loss.detach())];
-    for (name, parameter) in model.named_parameters() {
+    for (name, parameter) in lesson.model.named_parameters() {
         let x = parameter.get();
         found.push((format!("the gradient of {name}"), x.grad().expect("it was trained")));
         found.push((format!("{name} after the step"), x.detach()));

@@ -2,12 +2,15 @@
 
 #[path = "gpu/agree.rs"]
 mod agree;
+#[path = "engine/refused.rs"]
+mod refused;
 
 use agree::{agree, gpu};
 use engine_room::gpu::{MatmulKernel, matmul_with};
 use engine_room::rng::Generator;
 use engine_room::sim::{Gpu, Launches};
 use engine_room::{DType, Device, Tensor, sim};
+use refused::refused;
 
 const FLOATS: [(DType, f64); 3] = [(DType::F32, 2e-6), (DType::F16, 1e-3), (DType::BF16, 8e-3)];
 
@@ -101,6 +104,38 @@ fn what_is_not_a_number_stays_what_it_is() {
     let a = Tensor::from_vec(values, &[64, 64]);
     let b = normal(&[64, 40], DType::F32, &mut generator);
     agree("matmul", &[a, b], 2e-6, |x| x[0].matmul(&x[1]));
+}
+
+#[test]
+fn batches_broadcast() {
+    let mut generator = Generator::new(810);
+    let inputs = [&[2, 1, 33, 40][..], &[3, 40, 9]].map(|x| normal(x, DType::F32, &mut generator));
+    agree("matmul", &inputs, 2e-6, |x| x[0].matmul(&x[1]));
+    for i in [0, 1] {
+        agree("the gradient of matmul", &inputs, 2e-6, |x| {
+            let x = [0, 1].map(|i| x[i].detach().requires_grad_(true));
+            let c = x[0].matmul(&x[1]);
+            c.backward_with(&c.detach());
+            x[i].grad().expect("it was asked for")
+        });
+    }
+}
+
+#[test]
+fn what_a_kernel_is_not_for_is_refused_in_words() {
+    let ones = |dtype| Tensor::ones(&[3, 3]).to(dtype).to(gpu());
+    let refusal =
+        |kernel, a: Tensor, b: Tensor| refused(|| matmul_with(kernel, &a, &b)).to_string();
+    let [here, doubles, integers] = [
+        refusal(MatmulKernel::Naive, Tensor::ones(&[3, 3]), Tensor::ones(&[3, 3])),
+        refusal(MatmulKernel::Naive, ones(DType::F64), ones(DType::F64)),
+        refusal(MatmulKernel::RegisterTile, ones(DType::I64), ones(DType::I64)),
+    ];
+    assert!(here.contains("move both there with to()"), "{here}");
+    assert!(doubles.contains("no kernel for f64"), "{doubles}");
+    assert!(integers.contains("no kernel for i64"), "{integers}");
+    let batches = refusal(MatmulKernel::Naive, ones(DType::F32).unsqueeze(0), ones(DType::F32));
+    assert!(batches.contains("two batches of one size"), "{batches}");
 }
 
 /// One order of one sum: not one bit may differ.

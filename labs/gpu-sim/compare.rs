@@ -57,9 +57,11 @@ pub fn run(args: &CompareArgs) -> Outcome {
 /// The parts of the GPU that one of the runs keeps busy: first those of the first run.
 fn parts(runs: &[Value; 2]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for parts in runs.iter().filter_map(|run| run["model"]["parts"].as_object()) {
-        names
-            .extend(parts.keys().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
+    let parts = runs.iter().filter_map(|run| run["model"]["parts"].as_object());
+    for name in parts.flat_map(|parts| parts.keys()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
     }
     names
 }

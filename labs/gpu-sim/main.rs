@@ -53,14 +53,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    engine_room_labs::exit_code(outcome)
 }
 
 fn dispatch(command: &Command) -> Outcome {

@@ -33,12 +33,5 @@ fn main() -> ExitCode {
         Command::Build(args) => build::run(&args),
         Command::Counts(args) => counts::run(&args),
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    engine_room_labs::exit_code(outcome)
 }

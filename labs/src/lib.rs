@@ -24,7 +24,7 @@ pub mod triangle;
 pub use args::{DeviceName, Experiment, LabArgs, lab_main};
 pub use cell::Cell;
 pub use data::{Digits, Split};
-pub use output::{Output, amount, compact, pretty, print};
+pub use output::{Output, amount, compact, exit_code, pretty, print};
 pub use plot::Plot;
 pub use progress::Progress;
 pub use table::Table;

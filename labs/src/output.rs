@@ -1,6 +1,7 @@
 //! What an experiment prints: text as it goes, or one JSON document, and its figure.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use engine_room::Device;
 use serde_json::{Map, Value, json};
@@ -10,6 +11,19 @@ use crate::cell::{binary_bytes, parse_amount, significant, thousands};
 use crate::machine::Machine;
 use crate::plot::Plot;
 use crate::table::Table;
+
+/// What a command that checks something ends with: status 0 if all is well, 1 if it is not, and 2,
+/// with one line on standard error, if it was not given what it needs.
+pub fn exit_code(outcome: Result<bool, String>) -> ExitCode {
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
 
 /// Takes an experiment's results and shows them in the form that was asked for.
 pub struct Output<'a> {

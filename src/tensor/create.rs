@@ -108,11 +108,10 @@ impl Tensor {
         device: Device,
         generator: &mut Generator,
     ) -> Tensor {
-        let layout = Layout::contiguous(shape);
-        let numel = layout.shape().numel();
+        let numel = Layout::contiguous(shape).shape().numel();
         let storage = device.backend().draw(device, what, numel, generator.state());
         generator.skip(numel as u64);
-        Tensor::over(Arc::new(storage), layout)
+        Tensor::packed(storage, shape)
     }
 
     /// Random integers (`i64`) from `low` to `high` − 1, each equally likely.

@@ -13,7 +13,8 @@ pub fn gpu() -> Device {
     }
 }
 
-fn numbers(x: &Tensor) -> Vec<f64> {
+/// The numbers of a tensor, wherever it lies.
+pub fn numbers(x: &Tensor) -> Vec<f64> {
     x.detach().to(Device::Cpu).to(DType::F64).to_vec()
 }
 
@@ -32,17 +33,33 @@ pub fn difference(got: &Tensor, want: &Tensor, tolerance: f64) -> Option<String>
     Some(format!("element {at} is {} instead of {}", got[at], want[at]))
 }
 
+/// What a function gives on the GPU and on the CPU.
+#[track_caller]
+pub fn on_both(
+    what: &str,
+    inputs: &[Tensor],
+    call: impl Fn(&[Tensor]) -> Tensor,
+) -> (Tensor, Tensor) {
+    let there: Vec<Tensor> = inputs.iter().map(|x| x.to(gpu())).collect();
+    let (got, want) = (call(&there), call(inputs));
+    assert_eq!(got.device(), gpu(), "{what}: the result is not on the GPU");
+    (got, want)
+}
+
+/// The shapes and types of inputs.
+pub fn briefs(inputs: &[Tensor]) -> String {
+    let briefs: Vec<String> = inputs.iter().map(Tensor::brief).collect();
+    briefs.join(", ")
+}
+
 /// Calls a function on the CPU and on the GPU and compares the results; 0 asks for equal numbers.
 ///
 /// # Panics
 /// If they disagree, with `what` was called.
 #[track_caller]
 pub fn agree(what: &str, inputs: &[Tensor], tolerance: f64, call: impl Fn(&[Tensor]) -> Tensor) {
-    let there: Vec<Tensor> = inputs.iter().map(|x| x.to(gpu())).collect();
-    let (got, want) = (call(&there), call(inputs));
-    assert_eq!(got.device(), gpu(), "{what}: the result is not on the GPU");
+    let (got, want) = on_both(what, inputs, call);
     if let Some(difference) = difference(&got, &want, tolerance) {
-        let shapes: Vec<String> = inputs.iter().map(|x| x.brief()).collect();
-        panic!("{what} of {}: {difference}", shapes.join(", "));
+        panic!("{what} of {}: {difference}", briefs(inputs));
     }
 }

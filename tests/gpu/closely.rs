@@ -1,7 +1,7 @@
 //! As `agree.rs`, but each number by itself: the largest of a result must not hide a small one.
 
-use super::agree::gpu;
-use engine_room::{DType, Device, Tensor};
+use super::agree::{briefs, numbers, on_both};
+use engine_room::{DType, Tensor};
 
 /// How far two numbers may be apart: a share of the right one, or so much if that is more.
 #[derive(Clone, Copy)]
@@ -29,11 +29,8 @@ fn same(a: f64, b: f64, within: Within) -> bool {
 /// If they disagree, with `what` was called and what stands at that place of each input.
 #[track_caller]
 pub fn closely(what: &str, inputs: &[Tensor], within: Within, call: impl Fn(&[Tensor]) -> Tensor) {
-    let there: Vec<Tensor> = inputs.iter().map(|x| x.to(gpu())).collect();
-    let (got, want) = (call(&there).detach(), call(inputs).detach());
-    assert_eq!(got.device(), gpu(), "{what}: the result is not on the GPU");
+    let (got, want) = on_both(what, inputs, call);
     assert_eq!((got.shape(), got.dtype()), (want.shape(), want.dtype()), "{what}");
-    let numbers = |x: &Tensor| x.to(Device::Cpu).to(DType::F64).to_vec::<f64>();
     // An i64 need not fit into an f64.
     if want.dtype() == DType::I64 {
         assert_eq!(got.to_vec::<i64>(), want.to_vec::<i64>(), "{what}");
@@ -42,8 +39,7 @@ pub fn closely(what: &str, inputs: &[Tensor], within: Within, call: impl Fn(&[Te
     let (got, want) = (numbers(&got), numbers(&want));
     if let Some(i) = (0..want.len()).find(|&i| !same(got[i], want[i], within)) {
         let at: Vec<f64> = inputs.iter().filter_map(|x| numbers(x).get(i).copied()).collect();
-        let briefs: Vec<String> = inputs.iter().map(Tensor::brief).collect();
         let (got, want) = (got[i], want[i]);
-        panic!("{what} of {}: {got:e} and not {want:e} at {i}, {at:?}", briefs.join(", "));
+        panic!("{what} of {}: {got:e} and not {want:e} at {i}, {at:?}", briefs(inputs));
     }
 }

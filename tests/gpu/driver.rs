@@ -1,8 +1,14 @@
 //! What CUDA's driver has to do for the engine: memory, copies, kernels, streams, events, errors.
 
+#[path = "../engine/failed.rs"]
+mod failed;
+#[path = "../engine/floats.rs"]
+mod floats;
+
 use engine_room::driver::{DevicePtr, Driver, HostMemory, Launch, Module, Params};
 use engine_room::memory::memory_allocated;
 use engine_room::{Device, Error, Tensor, cuda, sim};
+use failed::fails;
 
 /// What NVRTC makes of `tests/fixtures/gpu_cuda/kernels.cu`.
 pub const KERNELS: &str = include_str!("../fixtures/gpu_cuda/kernels.ptx");
@@ -32,27 +38,12 @@ pub fn gpu() -> &'static dyn Driver {
     cuda::cuda(0).expect("an NVIDIA GPU")
 }
 
-#[track_caller]
-fn fails<T>(result: Result<T, Error>, says: &[&str]) {
-    let Err(error) = result else { panic!("it went through; it must fail") };
-    let shown = error.to_string();
-    for part in says {
-        assert!(shown.contains(part), "{shown:?} does not say {part:?}");
-    }
-    assert!(!shown.contains('\n'), "{shown}");
-}
-
 fn upload(values: &[f32]) -> DevicePtr {
-    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let at = gpu().alloc(bytes.len() as u64).unwrap();
-    gpu().copy_to_device(at, &bytes, PAGEABLE, gpu().default_stream()).unwrap();
-    at
+    floats::upload(gpu(), values)
 }
 
 fn download(at: DevicePtr, count: usize) -> Vec<f32> {
-    let mut bytes = vec![0; 4 * count];
-    gpu().copy_to_host(&mut bytes, at, PAGEABLE, gpu().default_stream()).unwrap();
-    bytes.chunks(4).map(|x| f32::from_le_bytes(x.try_into().unwrap())).collect()
+    floats::download(gpu(), at, count)
 }
 
 fn free(allocations: &[DevicePtr]) {

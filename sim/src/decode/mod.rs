@@ -200,16 +200,14 @@ impl<'m> Builder<'m> {
     /// Says of the instructions of a function, which begin at these places, what they need.
     fn link(&mut self, function: &ast::Function, starts: &[u32]) {
         // The last step of an instruction is the one that has its result.
-        let last = |text: usize| starts[text + 1].saturating_sub(1);
-        let last_of = |text: u32| last(text as usize);
-        for (text, needs) in cost::needs(function).into_iter().enumerate() {
-            let needs = needs.into_iter().map(|text| last(text as usize));
-            self.kernel.costs[last(text) as usize].needs = needs.collect();
+        let last = |text: u32| starts[text as usize + 1].saturating_sub(1);
+        for (text, needs) in (0..).zip(cost::needs(function)) {
+            self.kernel.costs[last(text) as usize].needs = needs.into_iter().map(last).collect();
         }
         self.kernel.loops.extend(cost::loops(function).into_iter().map(|inner| Loop {
             first: starts[inner.first as usize],
-            last: last(inner.last as usize),
-            carried: inner.carried.iter().map(|&(to, from)| (last_of(to), last_of(from))).collect(),
+            last: last(inner.last),
+            carried: inner.carried.iter().map(|&(to, from)| (last(to), last(from))).collect(),
         }));
     }
 }

@@ -187,13 +187,19 @@ fn addresses(registers: &[u64], address: &Address, base: u32, mask: u32) -> [u64
             }
         }
     }
-    if mask != u32::MAX {
-        let first = all[mask.trailing_zeros() as usize & 31];
-        for (lane, to) in all.iter_mut().enumerate() {
-            *to = if mask >> lane & 1 != 0 { *to } else { first };
+    if mask == u32::MAX { all } else { only(&all, mask) }
+}
+
+/// The addresses of the lanes in a mask that is not empty; the others get that of one of these.
+#[inline(always)]
+fn only(addresses: &[u64; 32], mask: u32) -> [u64; 32] {
+    let mut kept = [addresses[mask.trailing_zeros() as usize & 31]; 32];
+    for lane in 0..32 {
+        if mask >> lane & 1 != 0 {
+            kept[lane] = addresses[lane];
         }
     }
-    all
+    kept
 }
 
 impl Core<'_> {
@@ -364,19 +370,14 @@ impl Core<'_> {
     ) {
         let traffic = &mut self.habits[access.number as usize].traffic;
         let size = access.bytes * access.count;
-        let only = |mask: u32| {
-            let first = addresses[mask.trailing_zeros() as usize & 31];
-            let pick = |lane: usize| if mask >> lane & 1 != 0 { addresses[lane] } else { first };
-            std::array::from_fn::<u64, 32, _>(pick)
-        };
         if global != 0 {
-            let addresses = only(global);
+            let addresses = only(addresses, global);
             let sectors = addresses.map(|address| self.layout.sector(address));
             let count = scatter(kind, sectors, &mut self.here.trace);
             traffic.count_global(count, least_sectors(addresses, size));
         }
         if shared != 0 {
-            traffic.count_shared(conflicts(&only(shared), shared, size));
+            traffic.count_shared(conflicts(&only(addresses, shared), shared, size));
         }
     }
 }

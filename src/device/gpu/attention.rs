@@ -1,7 +1,7 @@
 //! Attention, forward and backward; see `kernels/attention.cu`.
 
-use crate::device::driver::{DevicePtr, Params};
-use crate::device::gpu::launch::{Fresh, Source, count, kernel_for, launch, source};
+use crate::device::driver::Params;
+use crate::device::gpu::launch::{Fresh, Source, address, count, kernel_for, launch, source};
 use crate::device::gpu::walk::Walk;
 use crate::device::{Attended, Device, View};
 use crate::dtype::DType;
@@ -92,8 +92,7 @@ impl<'a> Job<'a> {
     /// The parameters that come first.
     fn operands(&self) -> Params {
         let [q, k, v] = [0, 1, 2].map(|i| self.sources[i].at);
-        let mask = self.mask.as_ref().map_or(DevicePtr::NULL, |mask| mask.at);
-        Params::new().pointer(q).pointer(k).pointer(v).pointer(mask)
+        Params::new().pointer(q).pointer(k).pointer(v).pointer(address(self.mask.as_ref()))
     }
 
     /// One block for each tile of `rows` of each head, with the `Heads` as the last parameter.

@@ -1,10 +1,10 @@
 //! Kernels that go by an index along one dimension; see `kernels/index.cu`.
 
+use crate::device::View;
 use crate::device::driver::Params;
-use crate::device::gpu::Gpu;
 use crate::device::gpu::launch::{Fresh, each, kernel_for, kernel_of_size, launch, source, target};
+use crate::device::gpu::movement::copy;
 use crate::device::gpu::walk::Walk;
-use crate::device::{Backend, View};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::storage::Storage;
@@ -26,12 +26,12 @@ pub fn gather(op: &'static str, x: View, dim: usize, index: View) -> Storage {
 pub fn scatter_add(op: &'static str, x: View, dim: usize, index: View, src: View) -> Storage {
     let kernel = kernel_for(op, "scatter_add", x);
     let packed = Layout::contiguous(x.layout.shape());
-    let y = Gpu.copy(x, computed_with(x.dtype()));
+    let y = copy(x, computed_with(x.dtype()));
     let sums = View { storage: &y, layout: &packed };
     let walk = Walk::new(op, [&packed.frozen(dim, index.layout.shape()), index.layout, src.layout]);
     add(op, &kernel, sums, &walk, packed.strides()[dim], index, src);
     // Rounded once, after all that falls on one place has been added up.
-    if y.dtype() == x.dtype() { y } else { Gpu.copy(sums, x.dtype()) }
+    if y.dtype() == x.dtype() { y } else { copy(sums, x.dtype()) }
 }
 
 fn add(

@@ -32,18 +32,22 @@ pub(super) fn count(op: &'static str, numel: usize) -> u32 {
     })
 }
 
-/// A borrowed operand that a kernel reads.
-pub(super) struct Source<'a> {
-    _guard: Reading<'a>,
+/// A borrowed operand of a kernel.
+pub(super) struct Held<Guard> {
+    _guard: Guard,
     /// Of the view's first element.
     pub at: DevicePtr,
 }
 
-/// A borrowed operand that a kernel writes.
-pub(super) struct Target<'a> {
-    _guard: Writing<'a>,
-    /// Of the view's first element.
-    pub at: DevicePtr,
+/// One that the kernel reads.
+pub(super) type Source<'a> = Held<Reading<'a>>;
+
+/// One that the kernel writes.
+pub(super) type Target<'a> = Held<Writing<'a>>;
+
+/// The address of an operand, or null for one that is missing.
+pub(super) fn address<Guard>(held: Option<&Held<Guard>>) -> DevicePtr {
+    held.map_or(DevicePtr::NULL, |held| held.at)
 }
 
 fn first(allocation: Option<&Allocation>, view: View) -> DevicePtr {
@@ -55,14 +59,14 @@ fn first(allocation: Option<&Allocation>, view: View) -> DevicePtr {
 pub(super) fn source<'a>(op: &'static str, view: View<'a>) -> Source<'a> {
     let guard = view.storage.read(op);
     let at = first(guard.allocation(), view);
-    Source { _guard: guard, at }
+    Held { _guard: guard, at }
 }
 
 /// Borrows a view for writing on behalf of `op`.
 pub(super) fn target<'a>(op: &'static str, view: View<'a>) -> Target<'a> {
     let guard = view.storage.write(op);
     let at = first(guard.allocation(), view);
-    Target { _guard: guard, at }
+    Held { _guard: guard, at }
 }
 
 /// Memory for a result.

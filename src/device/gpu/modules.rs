@@ -29,7 +29,7 @@ static KERNELS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
 });
 
 /// The modules that are loaded, by device and number of the file.
-static LOADED: Mutex<Option<HashMap<(Device, usize), Module>>> = Mutex::new(None);
+static LOADED: LazyLock<Mutex<HashMap<(Device, usize), Module>>> = LazyLock::new(Mutex::default);
 
 /// Whether there is a kernel of that name.
 pub(super) fn has_kernel(name: &str) -> bool {
@@ -44,13 +44,12 @@ pub(super) fn has_kernel(name: &str) -> bool {
 pub(super) fn module_of(device: Device, kernel: &str) -> Module {
     let file = *KERNELS.get(kernel).unwrap_or_else(|| panic!("there is no kernel {kernel}"));
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let modules = loaded.get_or_insert_default();
-    if let Some(module) = modules.get(&(device, file)) {
+    if let Some(module) = loaded.get(&(device, file)) {
         return *module;
     }
     let (name, text) = FILES[file];
     let module = device.driver().load(&format!("kernels/ptx/{name}.ptx"), text);
     let module = module.unwrap_or_else(|error| raise(error));
-    modules.insert((device, file), module);
+    loaded.insert((device, file), module);
     module
 }

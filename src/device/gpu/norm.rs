@@ -1,8 +1,8 @@
 //! Layer normalisation and RMSNorm, and their gradients; see `kernels/layer_norm.cu`.
 
 use crate::device::View;
-use crate::device::driver::{DevicePtr, Params};
-use crate::device::gpu::launch::{Fresh, Source, kernel_for, launch, source};
+use crate::device::driver::Params;
+use crate::device::gpu::launch::{Fresh, address, kernel_for, launch, source};
 use crate::device::gpu::reduce::{columns_block, sum_of_parts};
 use crate::device::gpu::rows::Rows;
 use crate::device::gpu::walk::Walk;
@@ -16,11 +16,6 @@ const OP: &str = "layer_norm";
 /// fewest rows of one.
 const PARTS: u32 = 64;
 const ROWS: u32 = 32;
-
-/// The address of an operand that may be missing.
-fn address(x: Option<&Source>) -> DevicePtr {
-    x.map_or(DevicePtr::NULL, |x| x.at)
-}
 
 /// y, and the mean and 1 / √(variance + ε) of each row of `(outer, n)`, these in `f32`.
 pub fn layer_norm(

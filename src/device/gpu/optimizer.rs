@@ -1,7 +1,9 @@
 //! Steps of optimizers, one launch a parameter; see `kernels/optimizer.cu`.
 
-use crate::device::driver::{DevicePtr, Params};
-use crate::device::gpu::launch::{Target, count, each, kernel_for, launch, source, target};
+use crate::device::driver::Params;
+use crate::device::gpu::launch::{
+    Target, address, count, each, kernel_for, launch, source, target,
+};
 use crate::device::{AdamwRule, SgdRule, Update};
 
 /// One step of AdamW of each parameter.
@@ -25,15 +27,12 @@ fn step<R>(op: &'static str, update: &Update<R>, lists: usize, rule: Params) {
     let (param, grad) = (target(op, param), source(op, update.grad));
     let master = update.master.map(|master| target(op, master));
     let state: Vec<Target> = update.state.iter().map(|&state| target(op, state)).collect();
-    let mut params = Params::new().pointer(param.at).pointer(grad.at).pointer(at(master.as_ref()));
+    let mut params =
+        Params::new().pointer(param.at).pointer(grad.at).pointer(address(master.as_ref()));
     for list in 0..lists {
-        params = params.pointer(at(state.get(list)));
+        params = params.pointer(address(state.get(list)));
     }
     launch(device, op, &kernel, each(numel), &params.u32(numel).struct_of(&rule));
-}
-
-fn at(held: Option<&Target>) -> DevicePtr {
-    held.map_or(DevicePtr::NULL, |held| held.at)
 }
 
 /// The struct `Adamw` of the kernel.

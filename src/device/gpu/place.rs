@@ -1,11 +1,12 @@
 //! Kernels that go by places counted in logical order; see `kernels/place.cu`.
 
+use crate::device::View;
 use crate::device::driver::Params;
-use crate::device::gpu::Gpu;
+use crate::device::gpu::in_place::assign;
 use crate::device::gpu::index::computed_with;
 use crate::device::gpu::launch::{Fresh, each, kernel_for, kernel_of_size, launch, source, target};
+use crate::device::gpu::movement::copy;
 use crate::device::gpu::walk::Walk;
-use crate::device::{Backend, View};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::storage::Storage;
@@ -27,7 +28,7 @@ pub fn take(x: View, index: View) -> Storage {
 pub fn put(op: &'static str, x: View, index: View, src: View, accumulate: bool) {
     if std::ptr::eq(x.storage, src.storage) {
         let packed = Layout::contiguous(src.layout.shape());
-        let src = Gpu.copy(src, src.dtype());
+        let src = copy(src, src.dtype());
         return put(op, x, index, View { storage: &src, layout: &packed }, accumulate);
     }
     match (accumulate, computed_with(x.dtype())) {
@@ -36,11 +37,11 @@ pub fn put(op: &'static str, x: View, index: View, src: View, accumulate: bool) 
         (true, wide) => {
             // Rounded once, after all that falls on one place has been added up.
             let packed = Layout::contiguous(x.layout.shape());
-            let sums = Gpu.copy(x, wide);
+            let sums = copy(x, wide);
             let sums = View { storage: &sums, layout: &packed };
             add(op, sums, index, src);
-            let rounded = Gpu.copy(sums, x.dtype());
-            Gpu.copy_in_place(op, x, View { storage: &rounded, layout: &packed });
+            let rounded = copy(sums, x.dtype());
+            assign(op, x, View { storage: &rounded, layout: &packed });
         }
     }
 }

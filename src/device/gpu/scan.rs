@@ -1,7 +1,7 @@
 //! What runs along rows, and sorting; see `kernels/scan.cu` and `kernels/sort.cu`.
 
 use crate::device::driver::Params;
-use crate::device::gpu::launch::{BLOCK, Fresh, blocks_for, launch, source};
+use crate::device::gpu::launch::{Fresh, each, launch, source};
 use crate::device::gpu::reduce::kernel_of;
 use crate::device::gpu::rows::{Rows, WARP};
 use crate::device::{Scan, View};
@@ -51,8 +51,7 @@ fn sort(x: View) -> Storage {
         let merged = fresh();
         let params = Params::new().pointer(x.at).pointer(y.at()).pointer(merged.at());
         let params = rows.append_to(params).u32(size);
-        let threads = ([blocks_for(rows.numel()), 1, 1], [BLOCK, 1, 1]);
-        launch(device, op, &merge_runs, threads, &params);
+        launch(device, op, &merge_runs, each(rows.numel()), &params);
         (y, size) = (merged, 2 * size);
     }
     y.into_storage()

@@ -44,25 +44,26 @@ impl Module for Again {
 
     fn forward(&self, x: &Tensor) -> Tensor {
         let (y, Kept { input, random }) = (self.first_run)(self.block.as_ref(), x);
-        let (block, second_run) = (self.block.clone(), self.second_run);
-        let op = OneBlock { block, second_run, random, y: Mutex::new(Some(y.detach())) };
-        // What the graph of y holds, if there is one, goes with y.
+        // What a graph of y would hold goes with it.
+        let computed = Mutex::new(Some((y.detach(), input)));
         drop(y);
+        let (block, second_run) = (self.block.clone(), self.second_run);
+        let op = OneBlock { block, second_run, random, computed };
         // The input may ask for no gradient where the block's parameters do: images are such an
         // input. A node is recorded only if some input asks for one, so a second one does.
-        apply(op, [&input, &Tensor::zeros(&[0]).requires_grad_(true)])
+        apply(op, [x, &Tensor::zeros(&[0]).requires_grad_(true)])
     }
 }
 
 /// y = block(x). Shapes: the block's. Gradient: the block runs again, recorded, and a backward pass
 /// goes through what was recorded; that also leaves the gradients at the parameters of the block.
-/// Saves x.
+/// Saves what is kept of x.
 struct OneBlock {
     block: Arc<dyn Module>,
     second_run: SecondRun,
     random: GeneratorState,
-    /// Computed already, and taken by the forward pass.
-    y: Mutex<Option<Tensor>>,
+    /// y and what is kept of x: computed already, and taken by the forward pass.
+    computed: Mutex<Option<(Tensor, Tensor)>>,
 }
 
 impl Op<2> for OneBlock {
@@ -70,10 +71,11 @@ impl Op<2> for OneBlock {
         "again"
     }
 
-    fn forward(&self, ctx: &mut Ctx, [x, _]: [&Tensor; 2]) -> Tensor {
-        ctx.save(x);
-        let mut y = self.y.lock().unwrap_or_else(PoisonError::into_inner);
-        y.take().expect("an operation runs forwards once")
+    fn forward(&self, ctx: &mut Ctx, _: [&Tensor; 2]) -> Tensor {
+        let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (y, input) = computed.take().expect("an operation runs forwards once");
+        ctx.save(&input);
+        y
     }
 
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {

@@ -153,38 +153,126 @@ pub fn find_holder(table: &MemoryTable) -> Finding {
     // END
 }
 
-/// 6.5
+/// 6.5 The first run of a block, in the forward pass: its output, computed without recording, and
+/// what is kept until the backward pass.
 pub fn first_run(block: &dyn Module, x: &Tensor) -> (Tensor, Kept) {
     // SOLUTION 6.5
     let random = rng::get_state();
-    (no_grad(|| block.forward(x)), Kept { input: x.detach(), random })
+    let y = no_grad(|| block.forward(x));
+    (y, Kept { input: x.clone(), random })
     // END
 }
 
-/// 6.5
+/// 6.5 The second run, in the backward pass: the gradient of the input, given that of the output.
+/// The parameters of the block get their gradients, too.
 pub fn second_run(block: &dyn Module, kept: &Kept, dy: &Tensor) -> Tensor {
     // SOLUTION 6.5
-    dy.clone()
+    let before = rng::get_state();
+    rng::set_state(kept.random);
+    let x = kept.input.detach().requires_grad_(true);
+    let y = block.forward(&x);
+    rng::set_state(before);
+    y.backward_with(dy);
+    x.grad().unwrap()
     // END
 }
 
-/// 6.6
+/// 6.6 What a plan costs. It has one mode for each layer, and `Continue` stands only behind `Begin`
+/// or `Continue`.
 pub fn plan_cost(layers: &[Layer], plan: &[Mode]) -> Cost {
     // SOLUTION 6.6
-    Cost { peak: 0, extra_flops: 0 }
+    let mut cost = Cost { peak: 0, extra_flops: 0 };
+    let mut stored = 0; // from here on, until the backward pass comes back to here
+    let mut again = 0; // what the segment holds besides while it runs again
+    for (layer, mode) in layers.iter().zip(plan) {
+        match mode {
+            Mode::Keep => {
+                stored += layer.input + layer.kept;
+                again = 0;
+            }
+            Mode::Begin => {
+                stored += layer.input;
+                again = layer.kept;
+                cost.extra_flops += layer.flops;
+            }
+            Mode::Continue => {
+                again += layer.input + layer.kept;
+                cost.extra_flops += layer.flops;
+            }
+        }
+        cost.peak = cost.peak.max(stored + again);
+    }
+    cost
     // END
 }
 
-/// 6.6
+/// 6.6 A plan whose peak is at most `budget`, with the fewest extra operations; `None` if there is
+/// no plan that fits.
 pub fn choose_plan(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
     // SOLUTION 6.6
-    None
+    let mut plans: Vec<Vec<Mode>> = vec![Vec::new()];
+    for _ in layers {
+        let mut longer = Vec::new();
+        for plan in &plans {
+            let in_segment = matches!(plan.last(), Some(Mode::Begin | Mode::Continue));
+            for mode in [Mode::Keep, Mode::Begin, Mode::Continue] {
+                let next = [&plan[..], &[mode]].concat();
+                let is_plan = mode != Mode::Continue || in_segment;
+                if is_plan && plan_cost(layers, &next).peak <= budget {
+                    longer.push(next);
+                }
+            }
+        }
+        plans = longer;
+    }
+    plans.into_iter().min_by_key(|plan| plan_cost(layers, plan).extra_flops)
     // END
 }
 
-/// 6.7
+/// 6.7 Predict the bytes of each role at the peak of a training step, and when that is: at the
+/// first of the moments at which the four roles hold the most together.
 pub fn peak_of_step(config: &GptConfig, step: &Step) -> PeakBytes {
     // SOLUTION 6.7
-    unimplemented!()
+    let [vocab, context] = [config.vocab as u64, config.context as u64];
+    let [width, layers, heads] = [config.width, config.layers, config.heads].map(|n| n as u64);
+    let block_weights = 12 * width * width + 13 * width;
+    let head_weights = if config.tied { 0 } else { vocab * width };
+    let norm_weights = 2 * width;
+    let above_blocks = head_weights + norm_weights;
+    let weights = (vocab + context) * width + layers * block_weights + above_blocks;
+    let numbers = match step.rule {
+        Rule::Sgd => 0,
+        Rule::SgdMomentum => 1,
+        Rule::AdamW => 2,
+    };
+
+    let places = step.batch * step.time;
+    let mask = if config.dropout > 0.0 { places * width } else { 0 };
+    let tokens = 16 * places;
+    let input = 4 * places * width;
+    let block = input + 4 * places * (15 * width + heads + 4) + 2 * mask;
+    let stored = if step.recompute { input } else { block };
+    let end = 4 * places * (2 * width + 2 + vocab);
+
+    let at = |moment, activations, with_gradient| PeakBytes {
+        moment,
+        parameters: 4 * weights,
+        gradients: 4 * with_gradient,
+        optimizer: 4 * numbers * weights,
+        activations: tokens + activations,
+    };
+    let mut moments = vec![at(Moment::Loss, mask + layers * stored + end, 0)];
+    for i in (0..layers).rev() {
+        let with_gradient = above_blocks + (layers - 1 - i) * block_weights;
+        moments.push(at(Moment::Block(i), mask + i * stored + block, with_gradient));
+    }
+    moments.push(at(Moment::Step, 0, weights));
+    let mut peak = moments[0];
+    for it in moments {
+        if it.gradients + it.activations > peak.gradients + peak.activations {
+            peak = it;
+        }
+    }
+    peak
     // END
 }

@@ -1,0 +1,131 @@
+//! A GPU that is almost empty and has no room: where the free bytes lie, and what would have helped.
+
+use engine_room::memory::{
+    LARGE_SEGMENT, SegmentState, Settings, empty_cache, memory_allocated, memory_reserved,
+    memory_snapshot, set_allocator_settings,
+};
+use engine_room::{Device, Error, Tensor, catch};
+use engine_room_labs::cell::binary_bytes;
+use engine_room_labs::memory_map::Bar;
+use engine_room_labs::{Cell, LabArgs, Output, Table, memory_map};
+
+use crate::experiments::gpu::{MIB, bar, small, tensor};
+
+const CAPACITY: u64 = 64 * MIB;
+const LARGE: u64 = 40 * MIB;
+const LASTING: u64 = 2 * MIB;
+
+/// One way to make the same two tensors.
+struct Way {
+    name: &'static str,
+    lasting_first: bool,
+    max_split_size: u64,
+    empty_cache: bool,
+}
+
+const WAYS: [Way; 4] = [
+    Way { name: "as it is", lasting_first: false, max_split_size: u64::MAX, empty_cache: false },
+    Way {
+        name: "empty_cache() before the last line",
+        lasting_first: false,
+        max_split_size: u64::MAX,
+        empty_cache: true,
+    },
+    Way {
+        name: "the lasting tensor first",
+        lasting_first: true,
+        max_split_size: u64::MAX,
+        empty_cache: false,
+    },
+    Way {
+        name: "max_split_size of 20 MiB",
+        lasting_first: false,
+        max_split_size: LARGE_SEGMENT,
+        empty_cache: false,
+    },
+];
+
+/// What came of it.
+struct Outcome {
+    allocated: u64,
+    reserved: u64,
+    largest_free: u64,
+    segments: Vec<SegmentState>,
+    last: Result<Tensor, Error>,
+}
+
+/// Prints what the engine says, and a row a way.
+pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
+    output.say(
+        "A GPU of 64 MiB. A tensor of 40 MiB comes and goes, one of 2 MiB comes and stays, and \
+         then 40 MiB\nare asked for again. The engine says:\n",
+    );
+    let mut table = Table::new()
+        .column("way", "what is changed", "")
+        .column("allocated", "allocated", "")
+        .column("reserved", "reserved", "")
+        .column("largest", "largest free block", "bytes")
+        .column("last", "the second 40 MiB", "");
+    let mut bars = Vec::new();
+    for (number, way) in (0..).zip(&WAYS) {
+        let gpu = small(output, 2 + number, CAPACITY)?;
+        let outcome = play(gpu, way);
+        if let (0, Err(error)) = (number, &outcome.last) {
+            output.say(&wrapped(&error.to_string()));
+        }
+        if number != 1 {
+            bars.extend(outcome.segments.iter().map(|it| drawn(way, it)));
+        }
+        table.row([
+            way.name.into(),
+            Cell::Bytes(outcome.allocated),
+            Cell::Bytes(outcome.reserved),
+            Cell::Bytes(outcome.largest_free),
+            if outcome.last.is_ok() { "fits".into() } else { "out of memory".into() },
+        ]);
+    }
+    output.say("Before the last line, by what is changed:\n");
+    output.table("rows", &table);
+    let title = "64 MiB before the last line: what is reserved, and by whom";
+    output.figure(&memory_map::svg(title, &bars, Some(CAPACITY))?)
+}
+
+fn play(gpu: Device, way: &Way) -> Outcome {
+    let settings = Settings { max_split_size: way.max_split_size, ..Settings::default() };
+    set_allocator_settings(gpu, settings);
+    let early = way.lasting_first.then(|| tensor(LASTING, gpu));
+    drop(tensor(LARGE, gpu));
+    let _lasting = early.unwrap_or_else(|| tensor(LASTING, gpu));
+    if way.empty_cache {
+        empty_cache(gpu);
+    }
+    let segments = memory_snapshot(gpu).segments;
+    let blocks = segments.iter().flat_map(|segment| &segment.blocks);
+    let free = blocks.filter(|block| block.requested == 0).map(|block| block.size);
+    Outcome {
+        allocated: memory_allocated(gpu),
+        reserved: memory_reserved(gpu),
+        largest_free: free.max().unwrap_or(0),
+        segments,
+        last: catch(|| tensor(LARGE, gpu)),
+    }
+}
+
+fn drawn(way: &Way, segment: &SegmentState) -> Bar {
+    let label = format!("{}: a segment of {}", way.name, binary_bytes(segment.size));
+    bar(segment, label, |_| "stays".to_string())
+}
+
+/// In lines that a page has room for, broken between words.
+pub fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is one from the start");
+        match last.len() + word.len() {
+            0..96 if last.is_empty() => last.push_str(word),
+            0..96 => *last += &format!(" {word}"),
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}

@@ -3,6 +3,12 @@
 
 #[path = "checks/blocks.rs"]
 mod blocks;
+#[path = "checks/block_thoughts.rs"]
+mod block_thoughts;
+#[path = "checks/block_words.rs"]
+mod block_words;
+#[path = "checks/device.rs"]
+mod device;
 #[path = "checks/holder.rs"]
 mod holder;
 #[path = "checks/peak.rs"]
@@ -15,6 +21,12 @@ mod round;
 mod segments;
 #[path = "checks/step_peak.rs"]
 mod step_peak;
+#[path = "checks/step_thoughts.rs"]
+mod step_thoughts;
+#[path = "checks/thoughts.rs"]
+mod thoughts;
+#[path = "checks/twin.rs"]
+mod twin;
 
 use engine_room::nn::GptConfig;
 use grading::Exercise;

@@ -1,7 +1,239 @@
-//! Wrong answers: 6.7.
+//! Wrong predictions of the peak of a training step: 6.7.
 
-use super::Wrong;
+use engine_room::nn::GptConfig;
+
+use super::super::solution;
+use super::super::step::{Moment, PeakBytes, Rule, Step};
+use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
-    Vec::new()
+    let mut all = of_moments();
+    all.extend(of_activations());
+    all.extend(of_weights());
+    all
+}
+
+fn peak(
+    diagnosis: &'static str,
+    name: &'static str,
+    f: fn(&GptConfig, &Step) -> PeakBytes,
+) -> Wrong {
+    wrong("6.7", diagnosis, name, |table| table.peak_of_step = f)
+}
+
+/// What a prediction adds up; each mistake changes one of the numbers.
+struct Bill {
+    layers: u64,
+    weights_before: u64,
+    weights_of_block: u64,
+    weights_behind: u64,
+    numbers: u64,
+    tokens: u64,
+    mask: u64,
+    stored: u64,
+    block: u64,
+    end: u64,
+    /// What of the end is still there at a block.
+    end_stays: u64,
+}
+
+/// The numbers of a model: tokens of the batch, width, vocabulary.
+fn sizes(config: &GptConfig, step: &Step) -> [u64; 3] {
+    [step.batch * step.time, config.width as u64, config.vocab as u64]
+}
+
+fn bill(config: &GptConfig, step: &Step) -> Bill {
+    let [rows, width, vocab] = sizes(config, step);
+    let mask = if config.dropout > 0.0 { rows * width } else { 0 };
+    let block = 64 * rows * width + 16 * rows + 4 * rows * config.heads as u64 + 2 * mask;
+    Bill {
+        layers: config.layers as u64,
+        weights_before: (vocab + config.context as u64) * width,
+        weights_of_block: width * (12 * width + 13),
+        weights_behind: 2 * width + if config.tied { 0 } else { vocab * width },
+        numbers: [0, 1, 2][step.rule as usize],
+        tokens: 16 * rows,
+        mask,
+        stored: if step.recompute { 4 * rows * width } else { block },
+        block,
+        end: 4 * rows * (2 * width + 2 + vocab),
+        end_stays: 0,
+    }
+}
+
+impl Bill {
+    fn weights(&self) -> u64 {
+        self.weights_before + self.layers * self.weights_of_block + self.weights_behind
+    }
+
+    fn at(&self, moment: Moment) -> PeakBytes {
+        let (gradients, activations) = match moment {
+            Moment::Loss => (0, self.mask + self.layers * self.stored + self.end),
+            Moment::Block(i) => (
+                self.weights_behind + (self.layers - 1 - i) * self.weights_of_block,
+                self.mask + i * self.stored + self.block + self.end_stays,
+            ),
+            Moment::Step => (self.weights(), 0),
+        };
+        let weights = self.weights();
+        PeakBytes {
+            moment,
+            parameters: 4 * weights,
+            gradients: 4 * gradients,
+            optimizer: 4 * self.numbers * weights,
+            activations: self.tokens + activations,
+        }
+    }
+
+    fn peak(&self) -> PeakBytes {
+        let blocks = (0..self.layers).rev().map(Moment::Block);
+        let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
+        let mut peak = self.at(Moment::Loss);
+        for moment in moments.map(|moment| self.at(moment)) {
+            let sum = |it: &PeakBytes| it.gradients + it.activations;
+            peak = if sum(&moment) > sum(&peak) { moment } else { peak };
+        }
+        peak
+    }
+}
+
+fn of_moments() -> Vec<Wrong> {
+    vec![
+        peak("6.7-own-peaks", "each role's own peak", |config, step| {
+            let bill = bill(config, step);
+            let moments = [Moment::Loss, Moment::Block(bill.layers - 1), Moment::Block(0)];
+            let activations = moments.map(|moment| bill.at(moment).activations);
+            let activations = activations.into_iter().max().unwrap_or(0);
+            PeakBytes { activations, ..bill.at(Moment::Step) }
+        }),
+        peak("6.7-always-loss", "always at the loss", |config, step| {
+            bill(config, step).at(Moment::Loss)
+        }),
+        peak("6.7-always-step", "always at the step", |config, step| {
+            bill(config, step).at(Moment::Step)
+        }),
+        peak("6.7-logits-stay", "nothing of the end is freed", |config, step| {
+            let bill = bill(config, step);
+            Bill { end_stays: bill.end, ..bill }.peak()
+        }),
+        peak("6.7-no-gradients-yet", "gradients come at the end", |config, step| {
+            let bill = bill(config, step);
+            let with = |moment| PeakBytes { gradients: 0, ..bill.at(moment) };
+            let first = |best: PeakBytes, it: PeakBytes| {
+                let sum = |it: &PeakBytes| it.gradients + it.activations;
+                if sum(&it) > sum(&best) { it } else { best }
+            };
+            let blocks = (0..bill.layers).rev().map(|i| with(Moment::Block(i)));
+            let moments = blocks.chain([bill.at(Moment::Step)]);
+            moments.fold(bill.at(Moment::Loss), first)
+        }),
+        peak("6.7-moment", "names the loss", |config, step| {
+            PeakBytes { moment: Moment::Loss, ..solution::peak_of_step(config, step) }
+        }),
+        peak("6.7-again-forgotten", "no block has run again", |config, step| {
+            let bill = bill(config, step);
+            let block = if step.recompute { bill.stored } else { bill.block };
+            Bill { block, ..bill }.peak()
+        }),
+        peak("6.7-inputs-forgotten", "recomputed blocks keep nothing", |config, step| {
+            let bill = bill(config, step);
+            let stored = if step.recompute { 0 } else { bill.stored };
+            Bill { stored, ..bill }.peak()
+        }),
+    ]
+}
+
+/// With so many bytes more, or fewer, that a block keeps.
+fn block_by(config: &GptConfig, step: &Step, more: i64) -> PeakBytes {
+    let bill = bill(config, step);
+    let block = bill.block.saturating_add_signed(more);
+    Bill { block, stored: if step.recompute { bill.stored } else { block }, ..bill }.peak()
+}
+
+fn of_activations() -> Vec<Wrong> {
+    vec![
+        peak("6.7-scores", "keeps the scores", |config, step| {
+            let scores = 4 * step.batch * config.heads as u64 * step.time * step.time;
+            block_by(config, step, scores as i64)
+        }),
+        peak("6.7-hidden-once", "one hidden tensor", |config, step| {
+            let [rows, width, _] = sizes(config, step);
+            block_by(config, step, -((16 * rows * width) as i64))
+        }),
+        peak("6.7-attended-twice", "the attention's output, too", |config, step| {
+            let [rows, width, _] = sizes(config, step);
+            block_by(config, step, (4 * rows * width) as i64)
+        }),
+        peak("6.7-sums-kept", "the terms of the sums", |config, step| {
+            let [rows, width, _] = sizes(config, step);
+            block_by(config, step, (8 * rows * width) as i64)
+        }),
+        peak("6.7-log-sums", "no log sums", |config, step| {
+            let [rows, ..] = sizes(config, step);
+            block_by(config, step, -((4 * rows * config.heads as u64) as i64))
+        }),
+        peak("6.7-logits-forgotten", "no log-softmax", |config, step| {
+            let [rows, _, vocab] = sizes(config, step);
+            let bill = bill(config, step);
+            Bill { end: bill.end - 4 * rows * vocab, ..bill }.peak()
+        }),
+        peak("6.7-logits-twice", "logits and log-softmax", |config, step| {
+            let [rows, _, vocab] = sizes(config, step);
+            let bill = bill(config, step);
+            Bill { end: bill.end + 4 * rows * vocab, ..bill }.peak()
+        }),
+        peak("6.7-masks-forgotten", "no masks", |config, step| {
+            bill(&GptConfig { dropout: 0.0, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-masks-in-f32", "masks of 4 bytes", |config, step| {
+            let bill = bill(config, step);
+            let (mask, block) = (4 * bill.mask, bill.block + 6 * bill.mask);
+            let stored = if step.recompute { bill.stored } else { block };
+            Bill { mask, block, stored, ..bill }.peak()
+        }),
+        peak("6.7-first-mask", "no mask of the embeddings", |config, step| {
+            Bill { mask: 0, ..bill(config, step) }.peak()
+        }),
+        peak("6.7-statistics", "tensors of the width only", |config, step| {
+            let [rows, ..] = sizes(config, step);
+            let bill = bill(config, step);
+            let block = bill.block - 4 * rows * (4 + config.heads as u64);
+            let stored = if step.recompute { bill.stored } else { block };
+            Bill { block, stored, end: bill.end - 8 * rows, ..bill }.peak()
+        }),
+        peak("6.7-tokens", "no tokens", |config, step| {
+            Bill { tokens: 0, ..bill(config, step) }.peak()
+        }),
+    ]
+}
+
+fn of_weights() -> Vec<Wrong> {
+    vec![
+        peak("6.7-head-always", "a head of its own", |config, step| {
+            bill(&GptConfig { tied: false, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-head-never", "a tied head", |config, step| {
+            bill(&GptConfig { tied: true, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-biases", "matrices only", |config, step| {
+            let bill = bill(config, step);
+            let small = 13 * config.width as u64;
+            Bill { weights_of_block: bill.weights_of_block - small, ..bill }.peak()
+        }),
+        peak("6.7-positions", "no positions", |config, step| {
+            bill(&GptConfig { context: 0, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-time-for-context", "as many positions as tokens", |config, step| {
+            bill(&GptConfig { context: step.time as usize, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-one-number", "AdamW keeps one", |config, step| {
+            let rule = if step.rule == Rule::AdamW { Rule::SgdMomentum } else { step.rule };
+            bill(config, &Step { rule, ..*step }).peak()
+        }),
+        peak("6.7-32-bits", "counts in u32", |config, step| {
+            let right = solution::peak_of_step(config, step);
+            let narrow = |n: u64| u64::from(u32::try_from(n).expect("fits into 32 bits"));
+            PeakBytes { activations: narrow(right.activations), ..right }
+        }),
+    ]
 }

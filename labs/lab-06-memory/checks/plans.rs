@@ -7,10 +7,12 @@ use super::plan_thoughts::{Thought, cost_as};
 
 /// Layers that differ, of a few MiB and GFLOP.
 pub fn random_layers(rng: &mut Generator, count: usize) -> Vec<Layer> {
+    // Of every other list the inputs are as large as the rest: there long segments pay.
+    let most = if rng.below(2) == 0 { 1 << 20 } else { 1 << 17 };
     let mut up_to = |most: usize| 1 + rng.below(most) as u64;
     let mut layer = || Layer {
         input: 4 * up_to(1 << 18),
-        kept: 4 * up_to(1 << 20),
+        kept: 4 * up_to(most),
         flops: 1_000 * up_to(1_000_000),
     };
     (0..count).map(|_| layer()).collect()
@@ -103,10 +105,14 @@ fn best_of(mut ways: Vec<Way>) -> Vec<Way> {
     best
 }
 
-/// Layer by layer the one that frees the most bytes for an operation, until it fits.
-pub fn greedy(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
+/// Layer by layer the one that frees the most bytes for an operation, until it fits; of equals the
+/// first one or the last one.
+pub fn greedy(layers: &[Layer], budget: u64, last_first: bool) -> Option<Vec<Mode>> {
     let mut plan = vec![Mode::Keep; layers.len()];
     let mut order: Vec<usize> = (0..layers.len()).collect();
+    if last_first {
+        order.reverse();
+    }
     let worth = |at: &usize| layers[*at].kept as f64 / layers[*at].flops as f64;
     order.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
     for at in order {
@@ -116,4 +122,14 @@ pub fn greedy(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
         plan[at] = Mode::Begin;
     }
     (cost_as(layers, &plan, Thought::Right).peak <= budget).then_some(plan)
+}
+
+/// The fewest extra operations where every layer that runs again is a segment of its own.
+pub fn single(layers: &[Layer], budget: u64) -> Option<u64> {
+    let plan = |bits: usize| -> Vec<Mode> {
+        let mode = |at| if bits >> at & 1 == 1 { Mode::Begin } else { Mode::Keep };
+        (0..layers.len()).map(mode).collect()
+    };
+    let costs = (0..1 << layers.len()).map(|bits| cost_as(layers, &plan(bits), Thought::Right));
+    costs.filter(|cost| cost.peak <= budget).map(|cost| cost.extra_flops).min()
 }

@@ -61,8 +61,8 @@ fn first(
         Err(diagnosis.expected(expected).thought(thought))
     };
     if runs.len() != 1 {
-        let got = format!("the block ran {} times", runs.len());
-        return fault("6.5-runs", got, "one run", RUNS);
+        let (key, got) = ("6.5-runs", format!("the block ran {} times", runs.len()));
+        return fault(if runs.is_empty() { "6.5-no-run" } else { key }, got, "one run", RUNS);
     }
     if y.is_inference() {
         let got = "an output that was made in inference mode".to_owned();
@@ -70,7 +70,8 @@ fn first(
     }
     if runs[0] {
         let got = "a run that was recorded".to_owned();
-        return fault("6.5-first-recorded", got, "a run that records nothing", RECORDED);
+        let key = if y.requires_grad() { "6.5-first-recorded" } else { "6.5-detached-late" };
+        return fault(key, got, "a run that records nothing", RECORDED);
     }
     if y.shape() != want.shape() || bits(&y) != bits(&want) {
         let got = format!("y {:?} with other numbers than block.forward(x)", y.shape());

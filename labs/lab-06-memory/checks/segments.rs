@@ -7,7 +7,9 @@ use grading::{Check, Death, Diagnosis};
 use super::super::layers::{Cost, Layer, Mode};
 use super::Implementation;
 use super::plan_thoughts::{THOUGHTS, Thought, cost_as};
-use super::plans::{cheapest, fault, greedy, layers_like, random_layers, random_plan};
+use super::plans::{
+    cheapest, fault, greedy, layers_like, random_layers, random_plan, single,
+};
 use super::thoughts::explained;
 
 /// A plan for some layers, the call in words, and both costs.
@@ -57,20 +59,21 @@ fn choices(imp: &Implementation, check: &mut Check, rng: &mut Generator) -> Resu
     check.if_it_dies(Death::TimeLimit, "6.6-too-slow", SLOW);
     check.if_it_dies(Death::MemoryLimit, "6.6-too-slow", SLOW);
     let mut cases = vec![(Vec::new(), 0)];
-    for count in [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 10, 12] {
+    for count in [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 12] {
         let random = random_layers(rng, count);
         cases.extend(budgets(rng, &random).into_iter().map(|budget| (random.clone(), budget)));
     }
-    for blocks in [6, 10, 12] {
+    for blocks in [6, 12] {
         let equal = layers_like(rng, blocks);
         cases.extend(budgets(rng, &equal).into_iter().map(|budget| (equal.clone(), budget)));
     }
+    let mut chosen = Vec::new();
     for (layers, budget) in cases {
         let called = format!("choose_plan({}, budget {budget})", words(&layers));
         let got = check.call(called.as_str(), || (imp.choose_plan)(&layers, budget))?;
-        judge(&layers, budget, called, got)?;
+        chosen.extend(fits(&layers, budget, &called, got)?);
     }
-    Ok(())
+    cheap(&chosen)
 }
 
 /// From the least with which a plan exists to the least at which nothing need run again.
@@ -87,67 +90,102 @@ fn budgets(rng: &mut Generator, layers: &[Layer]) -> Vec<u64> {
     let between = |rng: &mut Generator| {
         enough + rng.below((all_kept - enough).max(1).min(1 << 31) as usize) as u64
     };
+    if layers.len() > 8 {
+        // Many plans: only where few of them fit.
+        return vec![enough, enough + (all_kept - enough) / 8];
+    }
     let some = [between(rng), between(rng), between(rng)];
     [&some[..], &[enough, all_kept, all_kept - 1, too_little]].concat()
 }
 
-fn judge(
-    layers: &[Layer],
+/// A plan that was chosen, and the cheapest one.
+struct Chosen {
+    layers: Vec<Layer>,
     budget: u64,
     called: String,
+    plan: Vec<Mode>,
+    best: Vec<Mode>,
+}
+
+impl Chosen {
+    fn extra(&self, plan: &[Mode]) -> u64 {
+        cost_as(&self.layers, plan, Thought::Right).extra_flops
+    }
+
+    fn is_dearer(&self) -> bool {
+        self.extra(&self.plan) > self.extra(&self.best)
+    }
+}
+
+/// Whether there is a plan where there can be one, and whether it is one and fits.
+fn fits(
+    layers: &[Layer],
+    budget: u64,
+    called: &str,
     got: Option<Vec<Mode>>,
-) -> Result<(), Diagnosis> {
-    let best = cheapest(layers, budget);
+) -> Result<Option<Chosen>, Diagnosis> {
     let verdict = |key: &str, got: String, expected: String, thought: &str| {
-        let diagnosis = Diagnosis::new(key).called(called.as_str()).got(got);
-        Err(diagnosis.expected(expected).thought(thought))
+        Err(Diagnosis::new(key).called(called).got(got).expected(expected).thought(thought))
     };
-    let (plan, least) = match (got, best) {
-        (None, None) => return Ok(()),
+    let (plan, best) = match (got, cheapest(layers, budget)) {
+        (None, None) => return Ok(None),
         (None, Some((plan, _))) => {
             let expected = format!("a plan: {plan:?} fits");
-            return verdict("6.6-gave-up", "None".to_owned(), expected, GAVE_UP);
+            let exact = cost_as(layers, &plan, Thought::Right).peak == budget;
+            let (key, thought) =
+                if exact { ("6.6-below", BELOW) } else { ("6.6-gave-up", GAVE_UP) };
+            return verdict(key, "None".to_owned(), expected, thought);
         }
         (Some(plan), None) => {
-            return verdict("6.6-does-not-fit", shown(layers, &plan), "None".to_owned(), NO_FIT);
+            return verdict("6.6-impossible", shown(layers, &plan), "None".to_owned(), NO_FIT);
         }
-        (Some(plan), Some(least)) => (plan, least),
+        (Some(plan), Some((best, _))) => (plan, best),
     };
     if let Some(fault) = fault(layers, &plan) {
         let expected = "one mode for each layer, and Continue only inside a segment".to_owned();
-        return verdict("6.6-not-a-plan", format!("{plan:?}: {fault}"), expected, NO_PLAN);
+        let complete = plan.len() == layers.len();
+        let key = if complete { "6.6-not-a-plan" } else { "6.6-other-length" };
+        return verdict(key, format!("{plan:?}: {fault}"), expected, NO_PLAN);
     }
-    let cost = cost_as(layers, &plan, Thought::Right);
-    if cost.peak > budget {
+    if cost_as(layers, &plan, Thought::Right).peak > budget {
         let expected = format!("a peak of at most {budget}");
         return verdict("6.6-does-not-fit", shown(layers, &plan), expected, NO_FIT);
     }
-    if cost.extra_flops == least.1 {
-        return Ok(());
-    }
-    let expected = format!("{} extra operations, as of {:?}", least.1, least.0);
-    let (key, thought) = dearer(layers, budget, &plan, &least.0);
-    verdict(key, shown(layers, &plan), expected, thought)
+    let (layers, called) = (layers.to_vec(), called.to_owned());
+    Ok(Some(Chosen { layers, budget, called, plan, best }))
 }
 
-/// Why a plan that fits is not the cheapest.
-fn dearer(
-    layers: &[Layer],
-    budget: u64,
-    plan: &[Mode],
-    best: &[Mode],
-) -> (&'static str, &'static str) {
-    let keeps = |plan: &[Mode]| plan.contains(&Mode::Keep);
-    let joins = |plan: &[Mode]| plan.contains(&Mode::Continue);
-    match () {
-        () if best.iter().all(|mode| *mode == Mode::Keep) => ("6.6-needless", NEEDLESS),
-        () if greedy(layers, budget).is_some_and(|greedy| greedy == plan) => {
-            ("6.6-greedy", GREEDY)
-        }
-        () if !keeps(plan) => ("6.6-all-again", ALL),
-        () if !joins(plan) && joins(best) => ("6.6-single-layers", SINGLE),
-        () => (key::WRONG_VALUE, DEARER),
-    }
+/// Whether no plan is dearer than need be; else the thought behind all of them.
+fn cheap(chosen: &[Chosen]) -> Result<(), Diagnosis> {
+    let dearer: Vec<&Chosen> = chosen.iter().filter(|it| it.is_dearer()).collect();
+    let Some(first) = dearer.first() else { return Ok(()) };
+    let only = |plan: &[Mode], mode: Mode| plan.iter().all(|it| *it == mode);
+    let needless = dearer.iter().find(|it| only(&it.best, Mode::Keep));
+    let is_greedy = |it: &&Chosen| {
+        let like = |last_first| greedy(&it.layers, it.budget, last_first);
+        [like(false), like(true)].into_iter().any(|plan| plan.is_none_or(|plan| plan == it.plan))
+    };
+    let is_single = |it: &Chosen| {
+        single(&it.layers, it.budget).is_none_or(|least| it.extra(&it.plan) == least)
+    };
+    let keeps_none = |it: &&Chosen| !it.plan.contains(&Mode::Keep);
+    let (wrong, key, thought) = match needless {
+        Some(it) => (it, "6.6-needless", NEEDLESS),
+        None if dearer.iter().all(keeps_none) => (first, "6.6-all-again", ALL),
+        None if chosen.iter().all(is_single) => (first, "6.6-single-layers", SINGLE),
+        None if dearer.iter().all(is_greedy) => (first, "6.6-greedy", GREEDY),
+        None => (first, key::WRONG_VALUE, DEARER),
+    };
+    let right = chosen.len() - dearer.len();
+    Err(Diagnosis::new(key)
+        .called(wrong.called.as_str())
+        .got(format!(
+            "{}\n{right} of {} plans that fit are the cheapest",
+            shown(&wrong.layers, &wrong.plan),
+            chosen.len()
+        ))
+        .expected(format!("{} extra operations, as of {:?}", wrong.extra(&wrong.best), wrong.best))
+        .thought(thought))
 }
 
 fn shown(layers: &[Layer], plan: &[Mode]) -> String {
@@ -161,6 +199,7 @@ const SLOW: &str = "12 layers have 75,025 plans, which is few. Drop a plan as so
     layers do not fit: the peak only grows with every layer.";
 const GAVE_UP: &str = "There is a plan. Where single layers do not help, longer segments may, and \
     the other way round: try every way to cut the layers.";
+const BELOW: &str = "There is a plan, and its peak is just the budget. That fits.";
 const NO_FIT: &str = "The plan does not fit. Compare the budget with the peak of `plan_cost`, in \
     which the segment that runs again is held as a whole, and allow a peak of just the budget.";
 const NO_PLAN: &str = "A plan has one mode for each layer, and `Continue` goes on with a segment \

@@ -48,7 +48,7 @@ fn small(rng: &mut Generator) -> Vec<(Question, Moment)> {
         let step = Step { batch: batch as u64, time: time as u64, rule, recompute };
         questions.push(((config, step), peak_at));
     };
-    let mut about = |least: usize| least + rng.below(1 + least / 8);
+    let mut about = |least: usize| least + rng.below(2 + least.min(90) / 9);
     let (last, first) = (Moment::Block(2), Moment::Block(0));
     // Many tokens for the width: all activations are there when the loss is.
     ask([about(40), 12, 3, 3, about(4), about(24), 5], 0.0, true, Rule::Sgd, false, Moment::Loss);
@@ -58,7 +58,8 @@ fn small(rng: &mut Generator) -> Vec<(Question, Moment)> {
     ask([about(60), 20, 2, 4, 1, 2, 9], 0.1, true, Rule::SgdMomentum, false, Moment::Step);
     ask([about(60), 16, 3, 2, 2, 1, 2], 0.0, false, Rule::Sgd, true, Moment::Step);
     // A head whose gradient is more than what the loss has kept.
-    ask([about(400), 32, 3, 4, 1, 26, 0], 0.0, false, Rule::AdamW, false, last);
+    let eighth = Moment::Block(7);
+    ask([about(900), 64, 8, 4, 2, 28, 0], 0.0, false, Rule::Sgd, false, eighth);
     // Recomputed: by what a block has computed again, the last, the first or none of them.
     ask([about(40), 8, 3, 2, about(6), 32, 1], 0.1, true, Rule::AdamW, true, last);
     ask([about(40), 8, 3, 4, about(8), 24, 0], 0.0, false, Rule::SgdMomentum, true, last);

@@ -29,7 +29,7 @@ fn of_the_first_run() -> Vec<Wrong> {
             let random = rng::get_state();
             (block.forward(x), Kept { input: x.clone(), random })
         }),
-        first("6.5-first-recorded", "detaches afterwards", |block, x| {
+        first("6.5-detached-late", "detaches afterwards", |block, x| {
             let random = rng::get_state();
             (block.forward(x).detach(), Kept { input: x.clone(), random })
         }),
@@ -46,7 +46,7 @@ fn of_the_first_run() -> Vec<Wrong> {
             let y = no_grad(|| block.forward(x));
             (y.clone(), Kept { input: y, random })
         }),
-        first("6.5-runs", "does not run", |_, x| {
+        first("6.5-no-run", "does not run", |_, x| {
             (x.clone(), Kept { input: x.clone(), random: rng::get_state() })
         }),
     ]

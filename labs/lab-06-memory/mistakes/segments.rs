@@ -157,7 +157,7 @@ fn of_the_choice() -> Vec<Wrong> {
             let keep = vec![Mode::Keep; layers.len()];
             fits(layers, &keep, budget).then_some(keep)
         }),
-        choice("6.6-does-not-fit", "always a plan", |layers, budget| {
+        choice("6.6-impossible", "always a plan", |layers, budget| {
             let right = solution::choose_plan(layers, budget);
             right.or_else(|| Some(vec![Mode::Begin; layers.len()]))
         }),
@@ -166,7 +166,7 @@ fn of_the_choice() -> Vec<Wrong> {
             let mode = |i| if i % 2 == 0 { Mode::Keep } else { Mode::Begin };
             Some((0..layers.len()).map(mode).collect())
         }),
-        choice("6.6-gave-up", "less than the budget", |layers, budget| {
+        choice("6.6-below", "less than the budget", |layers, budget| {
             solution::choose_plan(layers, budget.checked_sub(1)?)
         }),
         choice("6.6-needless", "always recomputes", |layers, budget| {
@@ -209,7 +209,7 @@ fn of_the_choice() -> Vec<Wrong> {
             let mode = |mode| if mode == Mode::Begin { Mode::Continue } else { mode };
             Some(plan.into_iter().map(mode).collect())
         }),
-        choice("6.6-not-a-plan", "recomputed layers only", |layers, budget| {
+        choice("6.6-other-length", "recomputed layers only", |layers, budget| {
             let plan = solution::choose_plan(layers, budget)?;
             Some(plan.into_iter().filter(|mode| *mode != Mode::Keep).collect())
         }),

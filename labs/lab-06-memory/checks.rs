@@ -1,6 +1,12 @@
 //! What lab 06 checks: one function an exercise, each on a table of the learner's functions, so
 //! that the same checks judge the learner, the solution, other right answers and typical mistakes.
 
+#[path = "checks/again_blocks.rs"]
+mod again_blocks;
+#[path = "checks/again_model.rs"]
+mod again_model;
+#[path = "checks/again_second.rs"]
+mod again_second;
 #[path = "checks/blocks.rs"]
 mod blocks;
 #[path = "checks/block_thoughts.rs"]
@@ -11,8 +17,16 @@ mod block_words;
 mod device;
 #[path = "checks/holder.rs"]
 mod holder;
+#[path = "checks/holder_thoughts.rs"]
+mod holder_thoughts;
 #[path = "checks/peak.rs"]
 mod peak;
+#[path = "checks/plan_thoughts.rs"]
+mod plan_thoughts;
+#[path = "checks/plans.rs"]
+mod plans;
+#[path = "checks/programs.rs"]
+mod programs;
 #[path = "checks/recompute.rs"]
 mod recompute;
 #[path = "checks/round.rs"]

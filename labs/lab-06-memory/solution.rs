@@ -113,41 +113,35 @@ pub fn peak(before: &ByRole, events: &[Event]) -> Peak {
 /// 6.4 What is wrong with the memory of a program, if anything is.
 pub fn find_holder(table: &MemoryTable) -> Finding {
     // SOLUTION 6.4
-    let mut graphs = false;
-    let mut losses = false;
+    let (mut graphs, mut losses) = (false, false);
+    let (mut free, mut largest, mut unused) = (0, 0, 0);
     for row in &table.rows {
-        let earlier = row.used && row.step > 0 && row.step < table.step;
-        if earlier && row.role == Role::Activation {
-            graphs = true;
+        if row.used && row.step > 0 && row.step < table.step {
+            graphs |= row.role == Role::Activation;
+            losses |= row.op == table.loss_op;
         }
-        if earlier && row.op == table.loss_op {
-            losses = true;
+        if !row.used {
+            free += row.bytes;
+            largest = row.bytes.max(largest);
+            let in_use = table.rows.iter().any(|other| other.used && other.segment == row.segment);
+            if !in_use {
+                unused += row.bytes;
+            }
         }
     }
     if graphs {
         return if losses { Finding::LossesKept } else { Finding::MetricKeepsGraphs };
     }
-    let free_in = |segment: u64| -> (u64, bool) {
-        let rows = table.rows.iter().filter(|row| row.segment == segment);
-        let (free, used): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| !row.used);
-        (free.iter().map(|row| row.bytes).sum(), used.is_empty())
-    };
-    let mut segments: Vec<u64> = table.rows.iter().map(|row| row.segment).collect();
-    segments.dedup();
-    let (mut free, mut whole) = (0, 0);
-    for segment in segments {
-        let (bytes, unused) = free_in(segment);
-        free += bytes;
-        whole += if unused { bytes } else { 0 };
-    }
-    let free_rows = table.rows.iter().filter(|row| !row.used);
-    let largest = free_rows.map(|row| row.bytes).max().unwrap_or(0);
+    let outside = table.outside;
     match table.asked {
         Asked::Nobody => Finding::Healthy,
-        Asked::OtherProgram(bytes) if bytes <= table.outside => Finding::Healthy,
-        Asked::OtherProgram(bytes) if bytes <= table.outside + whole => Finding::UnusedCache,
-        Asked::Tensor(bytes) if bytes <= largest.max(table.outside + whole) => Finding::Healthy,
-        Asked::Tensor(bytes) if bytes <= table.outside + free => Finding::Fragmented,
+        Asked::Tensor(bytes) if bytes <= largest => Finding::Healthy,
+        Asked::Tensor(bytes) if bytes <= outside + unused => Finding::Healthy,
+        Asked::OtherProgram(bytes) if bytes <= outside => Finding::Healthy,
+        Asked::OtherProgram(bytes) if bytes <= outside + unused => Finding::UnusedCache,
+        Asked::Tensor(bytes) | Asked::OtherProgram(bytes) if bytes <= outside + free => {
+            Finding::Fragmented
+        }
         _ => Finding::Full,
     }
     // END

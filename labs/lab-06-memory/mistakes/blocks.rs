@@ -1,7 +1,251 @@
-//! Wrong answers: 6.2.
+//! Wrong ways to take blocks and to give them back: 6.2.
 
-use super::Wrong;
+use super::super::blocks::{Block, Pool, Segment};
+use super::super::solution::take_block as right_take;
+use super::{Wrong, wrong};
+
+const MIB: u64 = 1 << 20;
 
 pub fn mistakes() -> Vec<Wrong> {
-    Vec::new()
+    let mut all = of_the_choice();
+    all.extend(of_the_cut());
+    all.extend(of_the_merge());
+    all
+}
+
+fn take(
+    diagnosis: &'static str,
+    name: &'static str,
+    take_block: fn(&mut [Segment], Pool, u64) -> Option<u64>,
+) -> Wrong {
+    wrong("6.2", diagnosis, name, |table| table.take_block = take_block)
+}
+
+fn give(diagnosis: &'static str, name: &'static str, give_back: fn(&mut [Segment], u64)) -> Wrong {
+    wrong("6.2", diagnosis, name, |table| table.give_back = give_back)
+}
+
+/// The free blocks of a pool that are large enough: size, address.
+fn fitting(segments: &[Segment], pool: Pool, bytes: u64) -> Vec<(u64, u64)> {
+    let blocks = segments.iter().filter(|it| it.pool == pool).flat_map(|it| &it.blocks);
+    let fits = blocks.filter(|block| !block.used && block.size >= bytes);
+    fits.map(|block| (block.size, block.start)).collect()
+}
+
+/// Takes the free block at an address, and cuts it if `cut` says so of what remains.
+fn take_at(
+    segments: &mut [Segment],
+    start: u64,
+    bytes: u64,
+    cut: fn(Pool, u64) -> bool,
+) -> Option<u64> {
+    for segment in segments {
+        let Some(at) = segment.blocks.iter().position(|it| it.start == start) else { continue };
+        let rest = segment.blocks[at].size - bytes;
+        segment.blocks[at].used = true;
+        if cut(segment.pool, rest) {
+            segment.blocks[at].size = bytes;
+            let rest = Block { start: start + bytes, size: rest, used: false };
+            segment.blocks.insert(at + 1, rest);
+        }
+    }
+    Some(start)
+}
+
+fn right_cut(pool: Pool, rest: u64) -> bool {
+    if pool == Pool::Small { rest >= 512 } else { rest > MIB }
+}
+
+fn of_the_choice() -> Vec<Wrong> {
+    vec![
+        take("6.2-first-fit", "the first in the list", |segments, pool, bytes| {
+            let &(_, start) = fitting(segments, pool, bytes).first()?;
+            take_at(segments, start, bytes, right_cut)
+        }),
+        take("6.2-lowest-fit", "the lowest address", |segments, pool, bytes| {
+            let start = fitting(segments, pool, bytes).into_iter().map(|(_, start)| start).min()?;
+            take_at(segments, start, bytes, right_cut)
+        }),
+        take("6.2-worst-fit", "the largest", |segments, pool, bytes| {
+            let mut all = fitting(segments, pool, bytes);
+            all.sort_by_key(|&(size, start)| (u64::MAX - size, start));
+            take_at(segments, all.first()?.1, bytes, right_cut)
+        }),
+        take("6.2-first-of-equal", "the first of equal ones", |segments, pool, bytes| {
+            let &(_, start) = fitting(segments, pool, bytes).iter().min_by_key(|it| it.0)?;
+            take_at(segments, start, bytes, right_cut)
+        }),
+        take("6.2-highest-of-equal", "the highest of equal ones", |segments, pool, bytes| {
+            let all = fitting(segments, pool, bytes);
+            let &(_, start) = all.iter().min_by_key(|it| (it.0, u64::MAX - it.1))?;
+            take_at(segments, start, bytes, right_cut)
+        }),
+        take("6.2-any-pool", "both pools", |segments, pool, bytes| {
+            let mut all = fitting(segments, pool, bytes);
+            let other = if pool == Pool::Small { Pool::Large } else { Pool::Small };
+            all.extend(fitting(segments, other, bytes));
+            take_at(segments, all.iter().min()?.1, bytes, right_cut)
+        }),
+        take("6.2-exact-refused", "larger than asked", |segments, pool, bytes| {
+            let start = fitting(segments, pool, bytes + 1).iter().min()?.1;
+            take_at(segments, start, bytes, right_cut)
+        }),
+    ]
+}
+
+fn of_the_cut() -> Vec<Wrong> {
+    fn cut(
+        segments: &mut [Segment],
+        pool: Pool,
+        bytes: u64,
+        cut: fn(Pool, u64) -> bool,
+    ) -> Option<u64> {
+        let start = fitting(segments, pool, bytes).iter().min()?.1;
+        take_at(segments, start, bytes, cut)
+    }
+    vec![
+        take("6.2-never-cut", "whole", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |_, _| false)
+        }),
+        take("6.2-always-cut", "always cut", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |_, _| true)
+        }),
+        take("6.2-cut-at-one-mib", "1 MiB or more", |segments, pool, bytes| {
+            cut(
+                segments,
+                pool,
+                bytes,
+                |pool, rest| {
+                    if pool == Pool::Small { rest >= 512 } else { rest >= MIB }
+                },
+            )
+        }),
+        take("6.2-large-like-small", "any rest", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |_, rest| rest > 0)
+        }),
+        take("6.2-small-like-large", "1 MiB in both", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |_, rest| rest > MIB)
+        }),
+        take("6.2-small-above-unit", "more than 512", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |pool, rest| {
+                rest > if pool == Pool::Small { 512 } else { MIB }
+            })
+        }),
+        take("6.2-from-the-end", "the end of the block", |segments, pool, bytes| {
+            let start = right_take(segments, pool, bytes)?;
+            let segment =
+                segments.iter_mut().find(|it| it.blocks.iter().any(|b| b.start == start))?;
+            let at = segment.blocks.iter().position(|block| block.start == start)?;
+            let was_cut = segment.blocks.get(at + 1).is_some_and(|next| !next.used);
+            if !was_cut {
+                return Some(start);
+            }
+            let rest = segment.blocks[at + 1].size;
+            segment.blocks[at] = Block { start, size: rest, used: false };
+            segment.blocks[at + 1] = Block { start: start + rest, size: bytes, used: true };
+            Some(start + rest)
+        }),
+        take("6.2-not-taken", "used forgotten", |segments, pool, bytes| {
+            let start = right_take(segments, pool, bytes)?;
+            for block in segments.iter_mut().flat_map(|segment| &mut segment.blocks) {
+                block.used &= block.start != start;
+            }
+            Some(start)
+        }),
+        take("6.2-rest-used", "a copy of the block", |segments, pool, bytes| {
+            let before: Vec<u64> =
+                segments.iter().flat_map(|it| &it.blocks).map(|block| block.start).collect();
+            let start = right_take(segments, pool, bytes)?;
+            for block in segments.iter_mut().flat_map(|segment| &mut segment.blocks) {
+                block.used |= !before.contains(&block.start);
+            }
+            Some(start)
+        }),
+        take("6.2-cut-badly", "the rest begins at the block", |segments, pool, bytes| {
+            let start = right_take(segments, pool, bytes)?;
+            for segment in segments {
+                if let Some(at) = segment.blocks.iter().position(|it| it.start == start + bytes)
+                    && !segment.blocks[at].used
+                {
+                    segment.blocks[at].start = start;
+                }
+            }
+            Some(start)
+        }),
+    ]
+}
+
+fn of_the_merge() -> Vec<Wrong> {
+    /// The segment and the place of the block at an address, now free.
+    fn freed(segments: &mut [Segment], start: u64) -> Option<(&mut Vec<Block>, usize)> {
+        let segment = segments.iter_mut().find(|it| it.blocks.iter().any(|b| b.start == start))?;
+        let at = segment.blocks.iter().position(|block| block.start == start)?;
+        segment.blocks[at].used = false;
+        Some((&mut segment.blocks, at))
+    }
+    fn above(blocks: &mut Vec<Block>, at: usize) -> bool {
+        let free = at + 1 < blocks.len() && !blocks[at + 1].used;
+        if free {
+            blocks[at].size += blocks.remove(at + 1).size;
+        }
+        free
+    }
+    vec![
+        give("6.2-no-merge", "freed and left", |segments, start| {
+            let _ = freed(segments, start);
+        }),
+        give("6.2-only-above", "only the one above", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            above(blocks, at);
+        }),
+        give("6.2-only-below", "only the one below", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            if at > 0 && !blocks[at - 1].used {
+                above(blocks, at - 1);
+            }
+        }),
+        give("6.2-one-neighbour", "above, else below", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            if !above(blocks, at) && at > 0 && !blocks[at - 1].used {
+                above(blocks, at - 1);
+            }
+        }),
+        give("6.2-neighbour-of-the-first", "at - 1 of 0", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            above(blocks, at);
+            if !blocks[at - 1].used {
+                above(blocks, at - 1);
+            }
+        }),
+        give("6.2-stays-used", "merged, still used", |segments, start| {
+            let Some((blocks, mut at)) = freed(segments, start) else { return };
+            above(blocks, at);
+            if at > 0 && !blocks[at - 1].used {
+                at -= 1;
+                above(blocks, at);
+            }
+            blocks[at].used = true;
+        }),
+        give("6.2-nothing-freed", "a copy of the segments", |segments, start| {
+            let mut copy = segments.to_vec();
+            let _ = freed(&mut copy, start);
+        }),
+        give("6.2-used-merged", "every neighbour", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            if at + 1 < blocks.len() {
+                blocks[at].size += blocks.remove(at + 1).size;
+            }
+            if at > 0 {
+                blocks[at - 1].size += blocks.remove(at).size;
+                blocks[at - 1].used = false;
+            }
+        }),
+        give("6.2-merged-badly", "the size of the one below forgotten", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            above(blocks, at);
+            if at > 0 && !blocks[at - 1].used {
+                blocks.remove(at);
+            }
+        }),
+    ]
 }

@@ -1,0 +1,217 @@
+//! What may be thought in 6.2: the two functions with one rule changed.
+
+use std::cmp::Reverse;
+
+use super::super::blocks::{Block, Pool, Segment};
+use super::blocks::{Answer, Ask, Case};
+use super::thoughts::Known;
+
+/// One rule that is thought otherwise.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Thought {
+    FirstFit,
+    LowestFit,
+    WorstFit,
+    HighestOfEqual,
+    FirstOfEqual,
+    AnyPool,
+    Larger,
+    NeverCut,
+    AlwaysCut,
+    CutAtOneMib,
+    LargeLikeSmall,
+    SmallLikeLarge,
+    SmallAboveUnit,
+    FromTheEnd,
+    NotTaken,
+    RestUsed,
+    NoMerge,
+    OnlyBelow,
+    OnlyAbove,
+    OneSide,
+    UsedToo,
+    StaysUsed,
+    Nothing,
+}
+
+use Thought::*;
+
+/// What a thought makes of a case.
+pub fn applied(case: &Case, thought: Thought) -> Answer {
+    let mut segments = case.before.clone();
+    let at = match case.ask {
+        Ask::Take(pool, bytes) => take(&mut segments, pool, bytes, thought),
+        Ask::Give(start) => {
+            let mine = |it: &&mut Segment| it.blocks.iter().any(|block| block.start == start);
+            if let Some(segment) = segments.iter_mut().find(mine) {
+                give(&mut segment.blocks, start, thought);
+            }
+            None
+        }
+    };
+    (segments, at)
+}
+
+fn take(segments: &mut [Segment], pool: Pool, bytes: u64, thought: Thought) -> Option<u64> {
+    let mut fitting: Vec<(usize, Block)> = Vec::new();
+    for (place, segment) in segments.iter().enumerate() {
+        let enough = |size| size > bytes || size == bytes && thought != Larger;
+        let fits = |block: &&Block| !block.used && enough(block.size);
+        if segment.pool == pool || thought == AnyPool {
+            fitting.extend(segment.blocks.iter().filter(fits).map(|&block| (place, block)));
+        }
+    }
+    // The sort is stable: what is equal stays in the order in which it was given.
+    match thought {
+        FirstFit => {}
+        LowestFit => fitting.sort_by_key(|(_, block)| block.start),
+        WorstFit => fitting.sort_by_key(|(_, block)| (Reverse(block.size), block.start)),
+        HighestOfEqual => fitting.sort_by_key(|(_, block)| (block.size, Reverse(block.start))),
+        FirstOfEqual => fitting.sort_by_key(|(_, block)| block.size),
+        _ => fitting.sort_by_key(|(_, block)| (block.size, block.start)),
+    }
+    let &(place, found) = fitting.first()?;
+    let segment = &mut segments[place];
+    let at = segment.blocks.iter().position(|block| block.start == found.start)?;
+    segment.blocks[at].used = thought != NotTaken;
+    if !cuts(segment.pool, found.size - bytes, thought) {
+        return Some(found.start);
+    }
+    let rest = found.size - bytes;
+    let used = thought == RestUsed;
+    if thought == FromTheEnd {
+        segment.blocks[at].size = rest;
+        segment.blocks[at].used = false;
+        let block = Block { start: found.start + rest, size: bytes, used: true };
+        segment.blocks.insert(at + 1, block);
+        return Some(block.start);
+    }
+    segment.blocks[at].size = bytes;
+    segment.blocks.insert(at + 1, Block { start: found.start + bytes, size: rest, used });
+    Some(found.start)
+}
+
+fn cuts(pool: Pool, rest: u64, thought: Thought) -> bool {
+    match (pool, thought) {
+        (_, NeverCut) => false,
+        (_, AlwaysCut) => true,
+        (Pool::Large, CutAtOneMib) => rest >= 1 << 20,
+        (Pool::Large, LargeLikeSmall) => rest >= 512,
+        (Pool::Small, SmallLikeLarge) => rest > 1 << 20,
+        (Pool::Small, SmallAboveUnit) => rest > 512,
+        (Pool::Large, _) => rest > 1 << 20,
+        (Pool::Small, _) => rest >= 512,
+    }
+}
+
+fn give(blocks: &mut Vec<Block>, start: u64, thought: Thought) {
+    let Some(mut at) = blocks.iter().position(|block| block.start == start) else { return };
+    let free = |block: Option<&Block>| block.is_some_and(|block| !block.used || thought == UsedToo);
+    let above = free(blocks.get(at + 1)) && !matches!(thought, NoMerge | OnlyBelow | Nothing);
+    if above {
+        let block = blocks.remove(at + 1);
+        blocks[at].size += block.size;
+    }
+    let one_is_enough = thought == OneSide && above;
+    let below =
+        at > 0 && free(blocks.get(at - 1)) && !matches!(thought, NoMerge | OnlyAbove | Nothing);
+    if below && !one_is_enough {
+        let block = blocks.remove(at);
+        at -= 1;
+        blocks[at].size += block.size;
+    }
+    blocks[at].used = matches!(thought, StaysUsed | Nothing);
+}
+
+/// Whether the blocks of every segment still fill it, in order.
+pub fn fills(case: &Case, (segments, _): &Answer) -> bool {
+    let ends = |segment: &Segment| {
+        let first = segment.blocks.first().map_or(0, |block| block.start);
+        let size: u64 = segment.blocks.iter().map(|block| block.size).sum();
+        (first, size)
+    };
+    let is_chain = |segment: &Segment| {
+        let mut pairs = segment.blocks.windows(2);
+        pairs.all(|pair| pair[0].start + pair[0].size == pair[1].start)
+    };
+    let same = segments.iter().map(ends).eq(case.before.iter().map(ends));
+    same && segments.iter().all(is_chain)
+}
+
+/// For `take_block`.
+pub const TAKE: &[Known<Thought>] = &[
+    (FirstFit, "6.2-first-fit", FIRST),
+    (LowestFit, "6.2-lowest-fit", FIRST),
+    (WorstFit, "6.2-worst-fit", WORST),
+    (FirstOfEqual, "6.2-first-of-equal", TIES),
+    (HighestOfEqual, "6.2-highest-of-equal", TIES),
+    (AnyPool, "6.2-any-pool", POOL),
+    (Larger, "6.2-exact-refused", EXACT),
+    (NeverCut, "6.2-never-cut", NEVER),
+    (AlwaysCut, "6.2-always-cut", ALWAYS),
+    (CutAtOneMib, "6.2-cut-at-one-mib", AT_ONE),
+    (LargeLikeSmall, "6.2-large-like-small", LIKE_SMALL),
+    (SmallLikeLarge, "6.2-small-like-large", LIKE_LARGE),
+    (SmallAboveUnit, "6.2-small-above-unit", UNIT),
+    (FromTheEnd, "6.2-from-the-end", END),
+    (NotTaken, "6.2-not-taken", TAKEN),
+    (RestUsed, "6.2-rest-used", REST),
+];
+
+/// For `give_back`.
+pub const GIVE: &[Known<Thought>] = &[
+    (NoMerge, "6.2-no-merge", MERGE),
+    (OnlyBelow, "6.2-only-below", BOTH),
+    (OnlyAbove, "6.2-only-above", BOTH),
+    (OneSide, "6.2-one-neighbour", BOTH),
+    (UsedToo, "6.2-used-merged", USED),
+    (StaysUsed, "6.2-stays-used", STAYS),
+    (Nothing, "6.2-nothing-freed", NOTHING),
+];
+
+/// Key and words for segments that are no longer whole after a cut.
+pub const CUT_BADLY: (&str, &str) = ("6.2-cut-badly", HOLE);
+/// The same after a merge.
+pub const MERGED_BADLY: (&str, &str) = ("6.2-merged-badly", HOLE);
+
+const HOLE: &str = "The blocks no longer fill their segment from its first address to its last, \
+    in order. Whatever is cut or merged, starts and sizes must still fit together.";
+const FIRST: &str = "The first block that is large enough was taken. The smallest that is large \
+    enough leaves the large ones whole for large tensors.";
+const WORST: &str = "The largest block was taken. Best fit takes the smallest one that is large \
+    enough.";
+const TIES: &str = "Several blocks have the best size, and not the one with the lowest address \
+    was taken. The segments come in no order.";
+const POOL: &str = "A block of the other pool was taken. The pools do not lend to each other, even \
+    if that means asking the driver for a segment.";
+const EXACT: &str = "A free block of exactly the right size was passed over. Large enough \
+    includes equal.";
+const NEVER: &str = "The block was handed out whole. What a tensor does not need becomes a free \
+    block of its own, where the rule of the pool lets it.";
+const ALWAYS: &str = "A block was cut although too little remains, or nothing. In the large pool \
+    the rest must have more than 1 MiB, in the small pool at least 512 bytes.";
+const AT_ONE: &str = "A large block was cut for a rest of exactly 1 MiB. The large pool cuts only \
+    if more than 1 MiB remains.";
+const LIKE_SMALL: &str = "A large block was cut for a small rest. No tensor of the large pool \
+    could use a rest of 1 MiB or less, so the block is handed out whole.";
+const LIKE_LARGE: &str = "A small block was handed out whole although 512 bytes or more remain. \
+    The limit of 1 MiB is the large pool's.";
+const UNIT: &str = "A small block was not cut for a rest of 512 bytes. That is the smallest block, \
+    so it can still be used.";
+const END: &str = "The tensor got the end of the block. It gets the beginning, and the rest lies \
+    behind it.";
+const TAKEN: &str = "The block is still free after it was taken. The next tensor gets the same \
+    memory.";
+const REST: &str = "The rest that was cut off is marked as used, and nobody can ever have it.";
+const MERGE: &str = "The block was freed, and its free neighbours were left apart. Three free \
+    blocks of 4 MiB serve no tensor of 12 MiB.";
+const BOTH: &str = "Only one of the two neighbours was merged. Either may be free, or both.";
+const USED: &str = "The block was merged with a neighbour that a tensor has.";
+const STAYS: &str = "The block is still marked as used.";
+const NOTHING: &str = "Nothing has changed. What is freed must be the block in `segments` itself: a \
+    copy of it, as `clone` makes one, is gone when the function ends.";
+
+/// What a panic in `give_back` comes from.
+pub const NEIGHBOUR: &str = "`give_back` has no answer here. The first block of a segment has no \
+    neighbour below it and the last has none above; and after a merge the places in the list have \
+    moved.";

@@ -4,7 +4,7 @@ use engine_room::memory::{
     Action, max_memory_allocated, max_memory_reserved, memory_snapshot, record_memory_history,
 };
 use engine_room::nn::GptConfig;
-use engine_room::{Device, Error, catch, no_grad, sim};
+use engine_room::{Device, Error, catch, no_grad};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
 use crate::experiments::gpu::{MIB, small};
@@ -39,8 +39,6 @@ struct Outcome {
     result: Result<(), Error>,
     /// The peaks of allocated and of reserved bytes in the first iteration.
     peaks: [u64; 2],
-    /// FLOPs of the first step.
-    flops: u64,
     /// The operation that asked in vain.
     refused: Option<String>,
 }
@@ -51,34 +49,33 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!(
         "A GPT: {layers} blocks, width {width}, {vocab} tokens. An iteration is the loss of \
          {HELD_OUT} held-out texts, which\ngoes into a list, and a step of AdamW on {BATCH} texts \
-         of {context} tokens. On 64 MiB the engine says:\n"
+         of {context} tokens.\n"
     ));
     let mut changes = Table::new()
         .column("change", "change", "")
         .column("peak", "peak", "bytes")
         .column("reserved", "reserved", "bytes")
-        .column("flops", "FLOPs a step", "")
         .column("result", "on 64 MiB", "");
     let mut deaths = String::new();
     for (number, change) in CHANGES.into_iter().enumerate() {
         let gpu = 20 + 2 * number;
-        let outcome = train(small(output, gpu, CAPACITY)?, gpu, number, 2, args.seed);
+        let outcome = train(small(output, gpu, CAPACITY)?, number, 2, args.seed);
         let fits = outcome.result.is_ok();
         if let (Err(error), Some(op)) = (&outcome.result, &outcome.refused) {
             let report = error.to_string();
             match number {
-                0 => output.say(&wrapped(&report)),
+                0 => output
+                    .say(&format!("On 64 MiB the engine says, in {op}:\n\n{}", wrapped(&report))),
                 _ => deaths += &format!("\n{change}, in {op}:\n\n{}", wrapped(figures(&report))),
             }
         }
         let whole = match fits {
             true => outcome,
-            false => train(Device::Sim(gpu + 1), gpu + 1, number, 1, args.seed),
+            false => train(Device::Sim(gpu + 1), number, 1, args.seed),
         };
         let peaks = whole.peaks.map(Cell::Bytes);
         let result = if fits { "goes through" } else { "dies" };
-        let rest = [Cell::Count(whole.flops), result.into()];
-        changes.row([change.into()].into_iter().chain(peaks).chain(rest));
+        changes.row([change.into()].into_iter().chain(peaks).chain([result.into()]));
     }
     output.say(
         "What the first iteration needs, measured on a large GPU where it dies on this one:\n",
@@ -95,7 +92,7 @@ fn figures(report: &str) -> &str {
 }
 
 /// Trains for some iterations with the first so many changes.
-fn train(gpu: Device, number: usize, changes: usize, iterations: usize, seed: u64) -> Outcome {
+fn train(gpu: Device, changes: usize, iterations: usize, seed: u64) -> Outcome {
     record_memory_history(gpu, ENTRIES);
     let mut first = None;
     let result = catch(|| {
@@ -105,14 +102,16 @@ fn train(gpu: Device, number: usize, changes: usize, iterations: usize, seed: u6
             let (x, y) = trainer.texts(HELD_OUT);
             let loss = || trainer.loss(&x, &y);
             losses.push(if changes >= 1 { no_grad(loss) } else { loss() });
-            sim::reset(number);
             trainer.iterate(BATCH, if changes >= 3 { 2 } else { 1 });
             let peaks = [max_memory_allocated(gpu), max_memory_reserved(gpu)];
-            first.get_or_insert((peaks, sim::launches(number).counters.flops));
+            first.get_or_insert(peaks);
         }
     });
-    let (peaks, flops) = first.unwrap_or_default();
     let trace = memory_snapshot(gpu).trace;
     let oom = trace.iter().find(|entry| entry.action == Action::Oom);
-    Outcome { result, peaks, flops, refused: oom.map(|entry| entry.label.op.to_string()) }
+    Outcome {
+        result,
+        peaks: first.unwrap_or_default(),
+        refused: oom.map(|entry| entry.label.op.to_string()),
+    }
 }

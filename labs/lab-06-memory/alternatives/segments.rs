@@ -66,9 +66,7 @@ fn in_base_3(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
             plan.push([Mode::Continue, Mode::Begin, Mode::Keep][rest % 3]);
             rest /= 3;
         }
-        let lost = |i: usize| {
-            plan[i] == Mode::Continue && (i == 0 || plan[i - 1] == Mode::Keep)
-        };
+        let lost = |i: usize| plan[i] == Mode::Continue && (i == 0 || plan[i - 1] == Mode::Keep);
         if (0..plan.len()).any(lost) {
             continue;
         }

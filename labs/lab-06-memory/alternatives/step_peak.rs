@@ -69,8 +69,7 @@ fn tensor_by_tensor(config: &GptConfig, step: &Step) -> PeakBytes {
 /// Starts at the loss and keeps account of what each stretch of the way frees and brings.
 fn walk_back(config: &GptConfig, step: &Step) -> PeakBytes {
     let [vocab, context, width, layers, heads] =
-        [config.vocab, config.context, config.width, config.layers, config.heads]
-            .map(|n| n as u64);
+        [config.vocab, config.context, config.width, config.layers, config.heads].map(|n| n as u64);
     let rows = step.batch * step.time;
     let row = 4 * rows * width;
     let mask = if config.dropout > 0.0 { row / 4 } else { 0 };

@@ -121,7 +121,7 @@ pub fn of_a_panic(panic: Diagnosis) -> Diagnosis {
     }
 }
 
-/// A block and its plain run give the same to a whole model; used for its parameters' names.
+/// The names of a module's parameters.
 pub fn names(module: &dyn Module) -> Vec<String> {
     module.named_parameters().into_iter().map(|(name, _)| name).collect()
 }
@@ -129,7 +129,7 @@ pub fn names(module: &dyn Module) -> Vec<String> {
 const RUNS: &str = "The block is to run once in each of the two runs. Each further run costs its \
     operations again, and moves the generator on.";
 const INFERENCE: &str = "`inference_mode` makes tensors that no graph may ever save, and the layers \
-    after this block save the output. `no_grad` records nothing either, and makes no such promise.";
+    behind this block save its output. `no_grad` records nothing either, without such a promise.";
 const RECORDED: &str = "The first run was recorded. Then everything that the block keeps is there \
     until the run has ended, which is what recomputation is to avoid: run the block inside \
     `no_grad(|| ..)`. To detach the output afterwards comes too late for the peak.";

@@ -7,9 +7,7 @@ use grading::{Check, Death, Diagnosis};
 use super::super::layers::{Cost, Layer, Mode};
 use super::Implementation;
 use super::plan_thoughts::{THOUGHTS, Thought, cost_as};
-use super::plans::{
-    cheapest, fault, greedy, layers_like, random_layers, random_plan, single,
-};
+use super::plans::{cheapest, fault, greedy, layers_like, random_layers, random_plan, single};
 use super::thoughts::explained;
 
 /// A plan for some layers, the call in words, and both costs.
@@ -165,9 +163,8 @@ fn cheap(chosen: &[Chosen]) -> Result<(), Diagnosis> {
         let like = |last_first| greedy(&it.layers, it.budget, last_first);
         [like(false), like(true)].into_iter().any(|plan| plan.is_none_or(|plan| plan == it.plan))
     };
-    let is_single = |it: &Chosen| {
-        single(&it.layers, it.budget).is_none_or(|least| it.extra(&it.plan) == least)
-    };
+    let is_single =
+        |it: &Chosen| single(&it.layers, it.budget).is_none_or(|least| it.extra(&it.plan) == least);
     let keeps_none = |it: &&Chosen| !it.plan.contains(&Mode::Keep);
     let (wrong, key, thought) = match needless {
         Some(it) => (it, "6.6-needless", NEEDLESS),

@@ -87,7 +87,9 @@ fn of_the_second_run() -> Vec<Wrong> {
             dx[0].clone().unwrap()
         }),
         second("6.5-parameters", "grad of the input alone", |block, kept, dy| {
-            run(block, kept, |x, y| grad(&[y], &[x], Some(&[dy]), Keep::Nothing)[0].clone().unwrap())
+            run(block, kept, |x, y| {
+                grad(&[y], &[x], Some(&[dy]), Keep::Nothing)[0].clone().unwrap()
+            })
         }),
         second("6.5-dy-ignored", "sums the output", |block, kept, _| {
             run(block, kept, |x, y| {

@@ -127,8 +127,9 @@ fn of_moments() -> Vec<Wrong> {
             let moments = blocks.chain([bill.at(Moment::Step)]);
             moments.fold(bill.at(Moment::Loss), first)
         }),
-        peak("6.7-moment", "names the loss", |config, step| {
-            PeakBytes { moment: Moment::Loss, ..solution::peak_of_step(config, step) }
+        peak("6.7-moment", "names the loss", |config, step| PeakBytes {
+            moment: Moment::Loss,
+            ..solution::peak_of_step(config, step)
         }),
         peak("6.7-again-forgotten", "no block has run again", |config, step| {
             let bill = bill(config, step);

@@ -45,27 +45,32 @@ pub fn find_holder(table: &MemoryTable) -> Finding {
     exercise!("6.4")
 }
 
-/// 6.5
+/// 6.5 The first run of a block, in the forward pass: its output, computed without recording, and
+/// what is kept until the backward pass.
 pub fn first_run(block: &dyn Module, x: &Tensor) -> (Tensor, Kept) {
     exercise!("6.5")
 }
 
-/// 6.5
+/// 6.5 The second run, in the backward pass: the gradient of the input, given that of the output.
+/// The parameters of the block get their gradients, too.
 pub fn second_run(block: &dyn Module, kept: &Kept, dy: &Tensor) -> Tensor {
     exercise!("6.5")
 }
 
-/// 6.6
+/// 6.6 What a plan costs. It has one mode for each layer, and `Continue` stands only behind `Begin`
+/// or `Continue`.
 pub fn plan_cost(layers: &[Layer], plan: &[Mode]) -> Cost {
     exercise!("6.6")
 }
 
-/// 6.6
+/// 6.6 A plan whose peak is at most `budget`, with the fewest extra operations; `None` if there is
+/// no plan that fits.
 pub fn choose_plan(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
     exercise!("6.6")
 }
 
-/// 6.7
+/// 6.7 Predict the bytes of each role at the peak of a training step, and when that is: at the
+/// first of the moments at which the four roles hold the most together.
 pub fn peak_of_step(config: &GptConfig, step: &Step) -> PeakBytes {
     exercise!("6.7")
 }

@@ -41,8 +41,8 @@ pub struct MemoryTable {
     pub outside: u64,
     /// The step that runs, or has just ended. Steps count from 1.
     pub step: usize,
-    /// The last operation of the losses: `neg` for `cross_entropy`, `mean` for `mse_loss`. What
-    /// else it makes in this program does not outlive its step.
+    /// The last operation of the losses: `neg` for `cross_entropy`, `div_scalar` for `mse_loss`.
+    /// What else it makes in this program does not outlive its step.
     pub loss_op: String,
     /// Who asks.
     pub asked: Asked,

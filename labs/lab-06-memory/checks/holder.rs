@@ -6,7 +6,7 @@ use grading::{Check, Diagnosis};
 use super::super::table::{Asked, Finding, MemoryTable, Row};
 use super::Implementation;
 use super::holder_thoughts::{THOUGHTS, Thought, found};
-use super::programs::{Keeps, Program, Run, in_pieces, trained};
+use super::programs::{Keeps, Pieces, Program, Run, in_pieces, one_survivor, trained, two_cached};
 use super::thoughts::explained;
 
 const MIB: u64 = 1 << 20;
@@ -23,9 +23,11 @@ pub fn holder(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
     let mut rng = check.rng();
     let mut cases = Vec::new();
     of_trainings(&mut rng, &mut cases);
-    for _ in 0..4 {
-        of_pieces(&mut rng, &mut cases);
+    for tensors in [3, 6, 100] {
+        of_pieces(&in_pieces(tensors, &mut rng), &mut cases);
     }
+    of_pieces(&one_survivor(&mut rng), &mut cases);
+    of_pieces(&two_cached(&mut rng), &mut cases);
     let mut answers = Vec::new();
     for case in &cases {
         answers.push(check.call(called(case), || (imp.find_holder)(&case.table))?);
@@ -91,34 +93,39 @@ fn of_training(program: Program, run: &Run, rng: &mut Generator, cases: &mut Vec
 }
 
 /// A device in pieces, asked for sizes on both sides of every boundary.
-fn of_pieces(rng: &mut Generator, cases: &mut Vec<Case>) {
-    let pieces = in_pieces(rng);
-    let table = |asked| pieces.run.table(asked);
-    let rows = table(Asked::Nobody).rows;
-    let free: Vec<u64> = rows.iter().filter(|row| !row.used).map(|row| row.bytes).collect();
-    let unused = rows.iter().filter(|row| {
-        let same = |other: &&Row| other.segment == row.segment;
-        rows.iter().filter(same).all(|other| !other.used)
-    });
-    let unused: u64 = unused.map(|row| row.bytes).sum();
-    let (sum, largest) = (free.iter().sum::<u64>(), free.iter().copied().max().unwrap_or(0));
-    let outside = table(Asked::Nobody).outside;
-    let edges = [largest, outside, outside + unused, outside + largest, outside + sum, 0];
-    let mut sizes: Vec<u64> =
-        edges.iter().flat_map(|it| [it / (2 * MIB), it / (2 * MIB) + 1]).collect();
+fn of_pieces(pieces: &Pieces, cases: &mut Vec<Case>) {
+    let mut reach = 0;
+    for moment in &pieces.moments {
+        reach = of_moment(moment, cases);
+    }
+    // The device itself must say the same, of the largest tensor that gets its memory.
+    let units = reach / (2 * MIB) * 2 * MIB;
+    assert!(!pieces.gets(units + 2 * MIB) || units + 2 * MIB < 10 * MIB, "it has more");
+    assert!(units < 10 * MIB || pieces.gets(units), "it has less");
+}
+
+/// Returns the bytes that a tensor can get at most.
+fn of_moment(moment: &Run, cases: &mut Vec<Case>) -> u64 {
+    let table = |asked| moment.table(asked);
+    let MemoryTable { rows, outside, .. } = table(Asked::Nobody);
+    let free: Vec<&Row> = rows.iter().filter(|row| !row.used).collect();
+    let in_use = |segment| rows.iter().any(|row| row.used && row.segment == segment);
+    let unused: u64 = free.iter().filter(|row| !in_use(row.segment)).map(|row| row.bytes).sum();
+    let sum: u64 = free.iter().map(|row| row.bytes).sum();
+    let largest = free.iter().map(|row| row.bytes).max().unwrap_or(0);
+    let edges = [largest, outside, outside + unused, outside + largest, outside + sum];
+    let units = |bytes: &u64| [bytes / (2 * MIB), bytes / (2 * MIB) + 1].map(|n| n * 2 * MIB);
+    let mut sizes: Vec<u64> = edges.iter().flat_map(units).filter(|&it| it >= 10 * MIB).collect();
     sizes.sort();
     sizes.dedup();
-    for bytes in sizes.into_iter().map(|units| units * 2 * MIB).filter(|&it| it >= 10 * MIB) {
+    for bytes in sizes {
         asked_for(table(Asked::Tensor(bytes)), cases);
     }
     for edge in edges.into_iter().filter(|&edge| edge > 0) {
         asked_for(table(Asked::OtherProgram(edge)), cases);
         asked_for(table(Asked::OtherProgram(edge + 1)), cases);
     }
-    // The device itself must say the same, of the largest tensor that gets its memory.
-    let units = largest.max(outside + unused) / (2 * MIB) * 2 * MIB;
-    assert!(!pieces.gets(units + 2 * MIB) || units + 2 * MIB < 10 * MIB, "it has more");
-    assert!(units < 10 * MIB || pieces.gets(units), "it has less");
+    largest.max(outside + unused)
 }
 
 fn asked_for(table: MemoryTable, cases: &mut Vec<Case>) {

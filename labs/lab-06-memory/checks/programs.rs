@@ -162,32 +162,55 @@ fn evaluated(
     None
 }
 
-/// A program that takes large tensors and drops some of them.
+/// A program that takes large tensors and drops some of them, from full to nearly empty.
 pub struct Pieces {
-    pub run: Run,
-    /// What lives as long as the program.
+    pub moments: Vec<Run>,
+    /// What is still alive at the last of the moments.
     _live: Vec<Tensor>,
 }
 
-/// Fills a device with large tensors, as far as it goes, and drops a part of them.
-pub fn in_pieces(rng: &mut Generator) -> Pieces {
+/// Puts so many large tensors on a device, or as many as fit, and drops them in a random order.
+pub fn in_pieces(tensors: usize, rng: &mut Generator) -> Pieces {
     let capacity = 2 * MIB * (15 + rng.below(8) as u64);
     let device = begin(IN_PIECES, capacity);
     let mut live = Vec::new();
-    for _ in 0..4 + rng.below(5) {
+    for _ in 0..tensors {
         let bytes = (2 + rng.below(11)) * MIB as usize - 4096 * rng.below(3);
         match placed(bytes, device) {
             Some(x) => live.push(x),
             None => break,
         }
     }
-    // More of them in some programs than in others.
-    let keep = 1 + rng.below(5);
-    live.retain(|_| rng.below(6) < keep);
+    let mut moments = Vec::new();
+    while live.len() > 1 {
+        drop(live.swap_remove(rng.below(live.len())));
+        moments.push(moment(device, capacity, rng));
+    }
+    Pieces { moments, _live: live }
+}
+
+/// One tensor keeps a segment that nearly fills the device.
+pub fn one_survivor(rng: &mut Generator) -> Pieces {
+    let capacity = 2 * MIB * (10 + rng.below(4) as u64);
+    let device = begin(IN_PIECES, capacity);
+    let live = Vec::from_iter(placed((2 + rng.below(7)) * MIB as usize, device));
+    Pieces { moments: vec![moment(device, capacity, rng)], _live: live }
+}
+
+/// Two segments that nobody uses, beside one in use.
+pub fn two_cached(rng: &mut Generator) -> Pieces {
+    let large = [0; 2].map(|_| (10 + 2 * rng.below(4)) * MIB as usize);
+    let capacity = (large[0] + large[1]) as u64 + 2 * MIB * (10 + rng.below(3) as u64);
+    let device = begin(IN_PIECES, capacity);
+    let live = Vec::from_iter(placed((2 + rng.below(7)) * MIB as usize, device));
+    drop(large.map(|bytes| placed(bytes, device)));
+    Pieces { moments: vec![moment(device, capacity, rng)], _live: live }
+}
+
+fn moment(device: Device, capacity: u64, rng: &mut Generator) -> Run {
     let steps = vec![0, rng.below(history(device))];
-    let run =
-        Run { snapshot: memory_snapshot(device), steps, capacity, loss_op: "neg".to_string() };
-    Pieces { run, _live: live }
+    let snapshot = memory_snapshot(device);
+    Run { snapshot, steps, capacity, loss_op: "neg".to_string() }
 }
 
 /// A tensor of so many bytes on the device, if it has room.
@@ -197,7 +220,7 @@ fn placed(bytes: usize, device: Device) -> Option<Tensor> {
 }
 
 impl Pieces {
-    /// Whether a tensor of so many bytes gets them; this changes what is cached.
+    /// Whether a tensor of so many bytes gets them now; this changes what is cached.
     pub fn gets(&self, bytes: u64) -> bool {
         placed(bytes as usize, Device::Sim(IN_PIECES)).is_some()
     }

@@ -20,17 +20,17 @@ use super::table::{Asked, Finding, MemoryTable, Row};
 /// does not fit into 64 bits. A tensor of 0 bytes needs no block.
 pub fn round_request(bytes: u64) -> Option<Request> {
     // SOLUTION 6.1
-    const MIB: u64 = 1 << 20;
+    let mib = 1 << 20;
     if bytes == 0 {
         return Some(Request { block: 0, pool: Pool::Small, segment: 0 });
     }
     let block = bytes.checked_next_multiple_of(512)?;
-    let (pool, segment) = if block <= MIB {
-        (Pool::Small, 2 * MIB)
-    } else if block < 10 * MIB {
-        (Pool::Large, 20 * MIB)
+    let (pool, segment) = if block <= mib {
+        (Pool::Small, 2 * mib)
+    } else if block < 10 * mib {
+        (Pool::Large, 20 * mib)
     } else {
-        (Pool::Large, block.checked_next_multiple_of(2 * MIB)?)
+        (Pool::Large, block.checked_next_multiple_of(2 * mib)?)
     };
     Some(Request { block, pool, segment })
     // END
@@ -210,7 +210,8 @@ pub fn choose_plan(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
         for plan in &plans {
             let in_segment = matches!(plan.last(), Some(Mode::Begin | Mode::Continue));
             for mode in [Mode::Keep, Mode::Begin, Mode::Continue] {
-                let next = [&plan[..], &[mode]].concat();
+                let mut next = plan.clone();
+                next.push(mode);
                 let is_plan = mode != Mode::Continue || in_segment;
                 if is_plan && plan_cost(layers, &next).peak <= budget {
                     longer.push(next);

@@ -6,7 +6,9 @@ use grading::{Check, Diagnosis};
 use super::super::table::{Asked, Finding, MemoryTable, Row};
 use super::Implementation;
 use super::holder_thoughts::{THOUGHTS, Thought, found};
-use super::programs::{Keeps, Pieces, Program, Run, in_pieces, one_survivor, trained, two_cached};
+use super::programs::{
+    Keeps, Pieces, Program, Run, in_pieces, one_survivor, trained, two_cached, two_holes,
+};
 use super::thoughts::explained;
 
 const MIB: u64 = 1 << 20;
@@ -28,6 +30,7 @@ pub fn holder(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
     }
     of_pieces(&one_survivor(&mut rng), &mut cases);
     of_pieces(&two_cached(&mut rng), &mut cases);
+    of_pieces(&two_holes(&mut rng), &mut cases);
     let mut answers = Vec::new();
     for case in &cases {
         answers.push(check.call(called(case), || (imp.find_holder)(&case.table))?);

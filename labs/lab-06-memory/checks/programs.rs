@@ -207,6 +207,18 @@ pub fn two_cached(rng: &mut Generator) -> Pieces {
     Pieces { moments: vec![moment(device, capacity, rng)], _live: live }
 }
 
+/// Two segments in use, the one with the larger hole at the lower address.
+pub fn two_holes(rng: &mut Generator) -> Pieces {
+    let capacity = 2 * MIB * (20 + rng.below(3) as u64);
+    let device = begin(IN_PIECES, capacity);
+    let [first, second] = [2 + rng.below(3), 7 + rng.below(3)].map(|mib| mib * MIB as usize);
+    let first_of_all = placed(first, device);
+    let hole = placed(20 * MIB as usize - first, device);
+    let live = first_of_all.into_iter().chain(placed(second, device)).collect();
+    drop(hole);
+    Pieces { moments: vec![moment(device, capacity, rng)], _live: live }
+}
+
 fn moment(device: Device, capacity: u64, rng: &mut Generator) -> Run {
     let steps = vec![0, rng.below(history(device))];
     let snapshot = memory_snapshot(device);

@@ -9,24 +9,16 @@ use super::Implementation;
 use super::again_blocks::{Plain, Sample, bits, gradients, plain};
 use super::recompute::{input, names, of_a_panic};
 
-/// What was there before the second run.
-struct Before {
+/// What the two runs are given.
+struct Case {
     called: String,
     leaf: Tensor,
     x: Tensor,
     dy: Tensor,
-    /// The gradients of the parameters.
-    there: Vec<Option<Vec<f32>>>,
 }
 
-/// Both runs of a block, and what the second of them has left behind.
-pub fn second(
-    imp: &Implementation,
-    check: &mut Check,
-    rng: &mut Generator,
-    sample: &Sample,
-    gradients_before: bool,
-) -> Result<(), Diagnosis> {
+/// A block's input and the gradient of its output, with the generator at a place of its own.
+fn case(check: &Check, rng: &mut Generator, sample: &Sample, gradients_before: bool) -> Case {
     let block = sample.block.as_ref();
     let (leaf, x) = input(rng, &sample.shape);
     let dy = Tensor::randn(&sample.shape, rng);
@@ -40,6 +32,26 @@ pub fn second(
         "second_run({}, its parameters {which}, kept by first_run of x {:?}, dy)",
         sample.name, sample.shape
     );
+    Case { called, leaf, x, dy }
+}
+
+/// What was there before the second run.
+struct Before {
+    case: Case,
+    /// The gradients of the parameters.
+    there: Vec<Option<Vec<f32>>>,
+}
+
+/// Both runs of a block, and what the second of them has left behind.
+pub fn second(
+    imp: &Implementation,
+    check: &mut Check,
+    rng: &mut Generator,
+    sample: &Sample,
+    gradients_before: bool,
+) -> Result<(), Diagnosis> {
+    let block = sample.block.as_ref();
+    let Case { called, leaf, x, dy } = case(check, rng, sample, gradients_before);
     let started = get_state();
     let (_, kept) = check.call(called.as_str(), || (imp.first_run)(block, &x))?;
     // Other layers draw meanwhile.
@@ -48,21 +60,21 @@ pub fn second(
     let want = plain(block, &x, &dy, started);
     let elsewhere = plain(block, &x, &dy, now);
     let unweighted = plain(block, &x, &Tensor::ones(&sample.shape), started);
-    let before = Before { called, leaf, x, dy, there: gradients(block) };
+    let before = Before { case: Case { called, leaf, x, dy }, there: gradients(block) };
     sample.runs.take();
     let dx = check
-        .call(before.called.as_str(), || (imp.second_run)(block, &kept, &before.dy))
+        .call(before.case.called.as_str(), || (imp.second_run)(block, &kept, &before.case.dy))
         .map_err(of_a_panic)?;
     let (runs, left) = (sample.runs.take(), get_state());
     let fault = |key: &str, got: String, expected: &str, thought: &str| {
-        let diagnosis = Diagnosis::new(key).called(before.called.as_str()).got(got);
+        let diagnosis = Diagnosis::new(key).called(before.case.called.as_str()).got(got);
         Err(diagnosis.expected(expected).thought(thought))
     };
     if runs.len() != 1 {
         let got = format!("the block ran {} times", runs.len());
         return fault("6.5-runs", got, "one run", "The second run is one run of the block.");
     }
-    if before.leaf.grad().is_some() {
+    if before.case.leaf.grad().is_some() {
         let got = "a gradient at what the input was computed from".to_owned();
         return fault("6.5-walks-on", got, "none: the backward pass is not there yet", WALKS_ON);
     }
@@ -88,9 +100,9 @@ fn of_input(before: &Before, dx: &Tensor, runs: [&Plain; 3]) -> Result<(), Diagn
         () => (key::WRONG_VALUE, ""),
     };
     Err(Diagnosis::new(key)
-        .called(before.called.as_str())
+        .called(before.case.called.as_str())
         .got(format!("dx {:?} with other numbers than the plain run's", dx.shape()))
-        .expected(format!("dx {:?}, bit by bit that of the plain run", before.x.shape()))
+        .expected(format!("dx {:?}, bit by bit that of the plain run", before.case.x.shape()))
         .thought(thought))
 }
 
@@ -114,7 +126,7 @@ fn of_parameters(before: &Before, sample: &Sample, want: &Plain) -> Result<(), D
         };
         let was = if there.is_some() { "what was there, and the new one" } else { "the new one" };
         return Err(Diagnosis::new(key)
-            .called(before.called.as_str())
+            .called(before.case.called.as_str())
             .got(format!("the gradient of {name}: {}", shown(got[at].as_deref())))
             .expected(format!("{was}: {}", shown(Some(&sum(1.0)))))
             .thought(thought));

@@ -55,24 +55,11 @@ fn first(
     let block = sample.block.as_ref();
     let (y, kept) =
         check.call(called.as_str(), || (imp.first_run)(block, x)).map_err(of_a_panic)?;
-    let (runs, moved) = (sample.runs.take(), get_state());
+    let moved = get_state();
+    one_unrecorded_run(&called, &sample.runs.take(), &y)?;
     let fault = |key: &str, got: String, expected: &str, thought: &str| {
-        let diagnosis = Diagnosis::new(key).called(called.as_str()).got(got);
-        Err(diagnosis.expected(expected).thought(thought))
+        Err(fault(&called, key, got, expected, thought))
     };
-    if runs.len() != 1 {
-        let (key, got) = ("6.5-runs", format!("the block ran {} times", runs.len()));
-        return fault(if runs.is_empty() { "6.5-no-run" } else { key }, got, "one run", RUNS);
-    }
-    if y.is_inference() {
-        let got = "an output that was made in inference mode".to_owned();
-        return fault("6.5-inference", got, "an output that a graph can save", INFERENCE);
-    }
-    if runs[0] {
-        let got = "a run that was recorded".to_owned();
-        let key = if y.requires_grad() { "6.5-first-recorded" } else { "6.5-detached-late" };
-        return fault(key, got, "a run that records nothing", RECORDED);
-    }
     if y.shape() != want.shape() || bits(&y) != bits(&want) {
         let got = format!("y {:?} with other numbers than block.forward(x)", y.shape());
         return fault(key::WRONG_VALUE, got, "the numbers of block.forward(x)", OUTPUT);
@@ -92,6 +79,31 @@ fn first(
     kept_input(x, &kept).map_or(Ok(()), |(key, got, thought)| {
         fault(key, got.to_owned(), "the input itself", thought)
     })
+}
+
+fn fault(called: &str, key: &str, got: String, expected: &str, thought: &str) -> Diagnosis {
+    Diagnosis::new(key).called(called).got(got).expected(expected).thought(thought)
+}
+
+/// The block ran once, and nothing was recorded of it.
+fn one_unrecorded_run(called: &str, runs: &[bool], y: &Tensor) -> Result<(), Diagnosis> {
+    let fault = |key: &str, got: String, expected: &str, thought: &str| {
+        Err(fault(called, key, got, expected, thought))
+    };
+    if runs.len() != 1 {
+        let (key, got) = ("6.5-runs", format!("the block ran {} times", runs.len()));
+        return fault(if runs.is_empty() { "6.5-no-run" } else { key }, got, "one run", RUNS);
+    }
+    if y.is_inference() {
+        let got = "an output that was made in inference mode".to_owned();
+        return fault("6.5-inference", got, "an output that a graph can save", INFERENCE);
+    }
+    if runs[0] {
+        let got = "a run that was recorded".to_owned();
+        let key = if y.requires_grad() { "6.5-first-recorded" } else { "6.5-detached-late" };
+        return fault(key, got, "a run that records nothing", RECORDED);
+    }
+    Ok(())
 }
 
 fn kept_input(x: &Tensor, kept: &Kept) -> Option<(&'static str, &'static str, &'static str)> {
@@ -128,7 +140,7 @@ pub fn names(module: &dyn Module) -> Vec<String> {
 
 const RUNS: &str = "The block is to run once in each of the two runs. Each further run costs its \
     operations again, and moves the generator on.";
-const INFERENCE: &str = "`inference_mode` makes tensors that no graph may ever save, and the layers \
+const INFERENCE: &str = "`inference_mode` makes tensors that no graph may ever save, and layers \
     behind this block save its output. `no_grad` records nothing either, without such a promise.";
 const RECORDED: &str = "The first run was recorded. Then everything that the block keeps is there \
     until the run has ended, which is what recomputation is to avoid: run the block inside \

@@ -11,6 +11,7 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_first_run();
     all.extend(of_the_second_run());
+    all.extend(of_the_backward_pass());
     all.extend(of_the_generator());
     all
 }
@@ -86,6 +87,11 @@ fn of_the_second_run() -> Vec<Wrong> {
             y.backward_with(dy);
             dx[0].clone().unwrap()
         }),
+    ]
+}
+
+fn of_the_backward_pass() -> Vec<Wrong> {
+    vec![
         second("6.5-parameters", "grad of the input alone", |block, kept, dy| {
             run(block, kept, |x, y| {
                 grad(&[y], &[x], Some(&[dy]), Keep::Nothing)[0].clone().unwrap()

@@ -6,8 +6,10 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_peak();
+    all.extend(of_the_segment());
     all.extend(of_the_price());
     all.extend(of_the_choice());
+    all.extend(of_the_cheapest());
     all
 }
 
@@ -83,6 +85,11 @@ fn of_the_peak() -> Vec<Wrong> {
             }
             Cost { peak, ..solution::plan_cost(layers, plan) }
         }),
+    ]
+}
+
+fn of_the_segment() -> Vec<Wrong> {
+    vec![
         cost("6.6-one-layer-again", "the largest layer of a segment", |layers, plan| {
             let rule = |layer: &Layer, mode| match mode {
                 Mode::Keep => (layer.input + layer.kept, 0),
@@ -169,6 +176,11 @@ fn of_the_choice() -> Vec<Wrong> {
         choice("6.6-below", "less than the budget", |layers, budget| {
             solution::choose_plan(layers, budget.checked_sub(1)?)
         }),
+    ]
+}
+
+fn of_the_cheapest() -> Vec<Wrong> {
+    vec![
         choice("6.6-needless", "always recomputes", |layers, budget| {
             let all = vec![Mode::Begin; layers.len()];
             let right = solution::choose_plan(layers, budget)?;

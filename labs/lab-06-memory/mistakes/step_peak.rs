@@ -9,6 +9,7 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_moments();
     all.extend(of_activations());
+    all.extend(of_masks_and_rows());
     all.extend(of_weights());
     all
 }
@@ -183,6 +184,11 @@ fn of_activations() -> Vec<Wrong> {
             let bill = bill(config, step);
             Bill { end: bill.end + 4 * rows * vocab, ..bill }.peak()
         }),
+    ]
+}
+
+fn of_masks_and_rows() -> Vec<Wrong> {
+    vec![
         peak("6.7-masks-forgotten", "no masks", |config, step| {
             bill(&GptConfig { dropout: 0.0, ..config.clone() }, step).peak()
         }),

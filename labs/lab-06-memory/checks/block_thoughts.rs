@@ -208,8 +208,8 @@ const MERGE: &str = "The block was freed, and its free neighbours were left apar
 const BOTH: &str = "Only one of the two neighbours was merged. Either may be free, or both.";
 const USED: &str = "The block was merged with a neighbour that a tensor has.";
 const STAYS: &str = "The block is still marked as used.";
-const NOTHING: &str = "Nothing has changed. What is freed must be the block in `segments` itself: a \
-    copy of it, as `clone` makes one, is gone when the function ends.";
+const NOTHING: &str = "Nothing has changed. What is freed must be the block in `segments` itself: \
+    a copy of it, as `clone` makes one, is gone when the function ends.";
 
 /// What a panic in `give_back` comes from.
 pub const NEIGHBOUR: &str = "`give_back` has no answer here. The first block of a segment has no \

@@ -162,8 +162,8 @@ const PIECES: &str = "Free blocks of segments in use were counted as bytes that 
     The driver takes whole segments only: one tensor of 512 bytes keeps 20 MiB.";
 const OUTSIDE: &str = "The bytes of the device that are in no segment are missing. The driver \
     still has those.";
-const SUM: &str = "All free bytes were added up. A tensor needs one block, or one new segment: free \
-    blocks of different segments never become one.";
+const SUM: &str = "All free bytes were added up. A tensor needs one block, or one new segment: \
+    free blocks of different segments never become one.";
 const ACROSS: &str = "A free block was added to what the driver has. A block of a segment in use \
     stays where it is; only wholly free segments go back to the driver and can come again as one.";
 const OTHERS: &str = "A free block inside a segment in use was offered to another program. Only \

@@ -8,8 +8,10 @@ const MIB: u64 = 1 << 20;
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_choice();
-    all.extend(of_the_cut());
+    all.extend(of_the_limit());
+    all.extend(of_the_rest());
     all.extend(of_the_merge());
+    all.extend(of_the_block());
     all
 }
 
@@ -93,16 +95,18 @@ fn of_the_choice() -> Vec<Wrong> {
     ]
 }
 
-fn of_the_cut() -> Vec<Wrong> {
-    fn cut(
-        segments: &mut [Segment],
-        pool: Pool,
-        bytes: u64,
-        cut: fn(Pool, u64) -> bool,
-    ) -> Option<u64> {
-        let start = fitting(segments, pool, bytes).iter().min()?.1;
-        take_at(segments, start, bytes, cut)
-    }
+/// The best block, cut by another limit.
+fn cut(
+    segments: &mut [Segment],
+    pool: Pool,
+    bytes: u64,
+    cut: fn(Pool, u64) -> bool,
+) -> Option<u64> {
+    let start = fitting(segments, pool, bytes).iter().min()?.1;
+    take_at(segments, start, bytes, cut)
+}
+
+fn of_the_limit() -> Vec<Wrong> {
     vec![
         take("6.2-never-cut", "whole", |segments, pool, bytes| {
             cut(segments, pool, bytes, |_, _| false)
@@ -131,6 +135,11 @@ fn of_the_cut() -> Vec<Wrong> {
                 rest > if pool == Pool::Small { 512 } else { MIB }
             })
         }),
+    ]
+}
+
+fn of_the_rest() -> Vec<Wrong> {
+    vec![
         take("6.2-from-the-end", "the end of the block", |segments, pool, bytes| {
             let start = right_take(segments, pool, bytes)?;
             let segment =
@@ -175,21 +184,22 @@ fn of_the_cut() -> Vec<Wrong> {
     ]
 }
 
+/// The segment and the place of the block at an address, now free.
+fn freed(segments: &mut [Segment], start: u64) -> Option<(&mut Vec<Block>, usize)> {
+    let segment = segments.iter_mut().find(|it| it.blocks.iter().any(|b| b.start == start))?;
+    let at = segment.blocks.iter().position(|block| block.start == start)?;
+    segment.blocks[at].used = false;
+    Some((&mut segment.blocks, at))
+}
+fn above(blocks: &mut Vec<Block>, at: usize) -> bool {
+    let free = at + 1 < blocks.len() && !blocks[at + 1].used;
+    if free {
+        blocks[at].size += blocks.remove(at + 1).size;
+    }
+    free
+}
+
 fn of_the_merge() -> Vec<Wrong> {
-    /// The segment and the place of the block at an address, now free.
-    fn freed(segments: &mut [Segment], start: u64) -> Option<(&mut Vec<Block>, usize)> {
-        let segment = segments.iter_mut().find(|it| it.blocks.iter().any(|b| b.start == start))?;
-        let at = segment.blocks.iter().position(|block| block.start == start)?;
-        segment.blocks[at].used = false;
-        Some((&mut segment.blocks, at))
-    }
-    fn above(blocks: &mut Vec<Block>, at: usize) -> bool {
-        let free = at + 1 < blocks.len() && !blocks[at + 1].used;
-        if free {
-            blocks[at].size += blocks.remove(at + 1).size;
-        }
-        free
-    }
     vec![
         give("6.2-no-merge", "freed and left", |segments, start| {
             let _ = freed(segments, start);
@@ -217,6 +227,11 @@ fn of_the_merge() -> Vec<Wrong> {
                 above(blocks, at - 1);
             }
         }),
+    ]
+}
+
+fn of_the_block() -> Vec<Wrong> {
+    vec![
         give("6.2-stays-used", "merged, still used", |segments, start| {
             let Some((blocks, mut at)) = freed(segments, start) else { return };
             above(blocks, at);

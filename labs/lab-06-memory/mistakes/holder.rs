@@ -9,7 +9,8 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_graphs();
     all.extend(of_whose_graphs());
-    all.extend(of_requests());
+    all.extend(of_the_cache());
+    all.extend(of_pieces());
     all
 }
 
@@ -92,7 +93,7 @@ fn free(table: &MemoryTable) -> (u64, u64) {
     (free().sum(), free().max().unwrap_or(0))
 }
 
-fn of_requests() -> Vec<Wrong> {
+fn of_the_cache() -> Vec<Wrong> {
     vec![
         holder("6.4-release-forgotten", "no second try", |table| {
             match (right(table), table.asked) {
@@ -124,6 +125,11 @@ fn of_requests() -> Vec<Wrong> {
         holder("6.4-outside-forgotten", "reserved bytes only", |table| {
             right(&MemoryTable { outside: 0, ..table.clone() })
         }),
+    ]
+}
+
+fn of_pieces() -> Vec<Wrong> {
+    vec![
         holder("6.4-sum-fits", "free bytes are enough", |table| {
             match (right(table), table.asked) {
                 (Finding::Fragmented, Asked::Tensor(_)) => Finding::Healthy,

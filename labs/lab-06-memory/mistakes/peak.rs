@@ -46,6 +46,27 @@ fn own_peaks(before: &ByRole, events: &[Event]) -> ByRole {
     own
 }
 
+/// The peak where nothing can go below 0, and where a reset may free everything.
+fn saturating(mut live: ByRole, events: &[Event], reset_frees: bool) -> Peak {
+    let mut peak = sum(live);
+    for event in events {
+        match *event {
+            Event::Alloc { bytes, role } => live[role as usize] += bytes,
+            Event::Free { bytes, role } => {
+                live[role as usize] = live[role as usize].saturating_sub(bytes);
+            }
+            Event::ResetPeak => {
+                live = if reset_frees { [0; 5] } else { live };
+                peak = sum(live);
+            }
+        }
+        if live.iter().sum::<u64>() > peak.bytes {
+            peak = sum(live);
+        }
+    }
+    peak
+}
+
 fn of_the_reset() -> Vec<Wrong> {
     vec![
         peak("6.3-reset-to-zero", "from 0", |before, events| {
@@ -67,21 +88,7 @@ fn of_the_reset() -> Vec<Wrong> {
             right(before, &kept)
         }),
         peak("6.3-reset-frees", "all starts anew", |before, events| {
-            let mut live = *before;
-            let mut peak = sum(live);
-            for event in events {
-                match *event {
-                    Event::Alloc { bytes, role } => live[role as usize] += bytes,
-                    Event::Free { bytes, role } => {
-                        live[role as usize] = live[role as usize].saturating_sub(bytes);
-                    }
-                    Event::ResetPeak => (live, peak) = ([0; 5], sum([0; 5])),
-                }
-                if live.iter().sum::<u64>() > peak.bytes {
-                    peak = sum(live);
-                }
-            }
-            peak
+            saturating(*before, events, true)
         }),
         peak("6.3-below-zero", "live starts anew, too", |before, events| {
             let mut live = *before;
@@ -132,21 +139,7 @@ fn of_the_roles() -> Vec<Wrong> {
 fn of_the_start() -> Vec<Wrong> {
     vec![
         peak("6.3-before-ignored", "from an empty device", |_, events| {
-            let mut live = [0; 5];
-            let mut peak = sum(live);
-            for event in events {
-                match *event {
-                    Event::Alloc { bytes, role } => live[role as usize] += bytes,
-                    Event::Free { bytes, role } => {
-                        live[role as usize] = live[role as usize].saturating_sub(bytes);
-                    }
-                    Event::ResetPeak => peak = sum(live),
-                }
-                if live.iter().sum::<u64>() > peak.bytes {
-                    peak = sum(live);
-                }
-            }
-            peak
+            saturating([0; 5], events, false)
         }),
         peak("6.3-start-ignored", "a first peak of 0", |before, events| {
             let mut live = *before;

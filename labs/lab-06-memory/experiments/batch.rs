@@ -28,13 +28,13 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     for (batch, time) in SIZES {
         let config = GptConfig { context: time, ..SMALL };
         let [parameters, kept, peak] = second_step(&config, batch, device, args.seed);
-        let each = kept as f64 / (batch * time) as f64;
+        let each = kept / (batch * time) as u64;
         table.row([
             Cell::Count(batch as u64),
             Cell::Count(time as u64),
             Cell::Bytes(parameters),
             Cell::Bytes(kept),
-            Cell::Number(each),
+            Cell::Bytes(each),
             Cell::Bytes(peak),
         ]);
     }

@@ -62,8 +62,8 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("way", "what is changed", "")
         .column("allocated", "allocated", "")
         .column("reserved", "reserved", "")
-        .column("largest", "largest free block", "bytes")
-        .column("last", "the second 40 MiB", "");
+        .column("largest", "largest hole", "")
+        .column("last", "the last line", "");
     let mut bars = Vec::new();
     for (number, way) in (0..).zip(&WAYS) {
         let gpu = small(output, 2 + number, CAPACITY)?;

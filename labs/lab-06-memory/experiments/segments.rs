@@ -32,7 +32,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         "{LAYERS} layers of {WIDTH}, each with a relu, on {ROWS} rows. Forward and backward:\n"
     ));
     let mut table = Table::new()
-        .column("segments", "recomputed in", "")
+        .column("segments", "recomputed", "")
         .column("peak", "peak besides parameters", "bytes")
         .column("flops", "FLOPs", "")
         .column("ratio", "of plain", "")
@@ -52,7 +52,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
             points.push((count as f64, this.peak as f64));
         }
         table.row([
-            count.map_or("nothing".into(), |count| format!("{count} segments").into()),
+            how(count).into(),
             Cell::Bytes(this.peak),
             Cell::Count(this.flops),
             Cell::Ratio(this.flops as f64 / plain.flops as f64),
@@ -64,6 +64,14 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.prediction("6.b", best, "segments");
     plot.series("recomputed", points);
     output.plot(&plot)
+}
+
+fn how(segments: Option<usize>) -> String {
+    match segments {
+        None => "not at all".to_string(),
+        Some(1) => "as 1 segment".to_string(),
+        Some(count) => format!("as {count} segments"),
+    }
 }
 
 fn cost(gpu: Device, args: &LabArgs, segments: Option<usize>) -> Cost {

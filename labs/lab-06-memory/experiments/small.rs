@@ -26,12 +26,24 @@ const CONFIG: GptConfig = GptConfig {
     tied: true,
 };
 
-/// The changes, one upon the other.
-const CHANGES: [&str; 4] = [
-    "as it was written",
-    "+ no_grad for the validation",
-    "+ recompute the blocks",
-    "+ the batch in two halves",
+/// The training with some changes.
+struct Variant {
+    name: &'static str,
+    /// Whether nothing is recorded while the held-out loss is computed.
+    no_grad: bool,
+    /// Whether the blocks are recomputed.
+    recompute: bool,
+    /// In how many parts the batch goes through.
+    parts: usize,
+}
+
+/// One change upon the other, and the last without the one before.
+const VARIANTS: [Variant; 5] = [
+    Variant { name: "as it was written", no_grad: false, recompute: false, parts: 1 },
+    Variant { name: "+ no_grad for the validation", no_grad: true, recompute: false, parts: 1 },
+    Variant { name: "+ recompute the blocks", no_grad: true, recompute: true, parts: 1 },
+    Variant { name: "+ the batch in two halves", no_grad: true, recompute: true, parts: 2 },
+    Variant { name: "- recompute the blocks", no_grad: true, recompute: false, parts: 2 },
 ];
 
 /// What came of a training.
@@ -57,9 +69,10 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("reserved", "reserved", "bytes")
         .column("result", "on 64 MiB", "");
     let mut deaths = String::new();
-    for (number, change) in CHANGES.into_iter().enumerate() {
+    for (number, variant) in VARIANTS.iter().enumerate() {
+        let change = variant.name;
         let gpu = 20 + 2 * number;
-        let outcome = train(small(output, gpu, CAPACITY)?, number, 2, args.seed);
+        let outcome = train(small(output, gpu, CAPACITY)?, variant, 2, args.seed);
         let fits = outcome.result.is_ok();
         if let (Err(error), Some(op)) = (&outcome.result, &outcome.refused) {
             let report = error.to_string();
@@ -71,7 +84,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         }
         let whole = match fits {
             true => outcome,
-            false => train(Device::Sim(gpu + 1), number, 1, args.seed),
+            false => train(Device::Sim(gpu + 1), variant, 1, args.seed),
         };
         let peaks = whole.peaks.map(Cell::Bytes);
         let result = if fits { "goes through" } else { "dies" };
@@ -91,18 +104,18 @@ fn figures(report: &str) -> &str {
     report.split_once("; the largest holders").map_or(report, |(figures, _)| figures)
 }
 
-/// Trains for some iterations with the first so many changes.
-fn train(gpu: Device, changes: usize, iterations: usize, seed: u64) -> Outcome {
+/// Trains for some iterations.
+fn train(gpu: Device, variant: &Variant, iterations: usize, seed: u64) -> Outcome {
     record_memory_history(gpu, ENTRIES);
     let mut first = None;
     let result = catch(|| {
-        let mut trainer = Trainer::new(&CONFIG, |_| changes >= 2, gpu, seed);
+        let mut trainer = Trainer::new(&CONFIG, |_| variant.recompute, gpu, seed);
         let mut losses = Vec::new();
         for _ in 0..iterations {
             let (x, y) = trainer.texts(HELD_OUT);
             let loss = || trainer.loss(&x, &y);
-            losses.push(if changes >= 1 { no_grad(loss) } else { loss() });
-            trainer.iterate(BATCH, if changes >= 3 { 2 } else { 1 });
+            losses.push(if variant.no_grad { no_grad(loss) } else { loss() });
+            trainer.iterate(BATCH, variant.parts);
             let peaks = [max_memory_allocated(gpu), max_memory_reserved(gpu)];
             first.get_or_insert(peaks);
         }

@@ -66,6 +66,9 @@ fn small(rng: &mut Generator) -> Vec<(Question, Moment)> {
     ask([about(40), 16, 3, 2, 2, about(30), 4], 0.0, true, Rule::Sgd, true, first);
     ask([about(36), 16, 3, 4, 3, about(20), 2], 0.3, false, Rule::AdamW, true, first);
     ask([about(900), 8, 3, 2, 5, about(20), 7], 0.1, true, Rule::AdamW, true, Moment::Loss);
+    // As much at the loss as at the step, and as at the last block: the first one counts.
+    ask([66, 8, 2, 2, 3, 3, 107], 0.0, true, Rule::Sgd, false, Moment::Loss);
+    ask([109, 8, 1, 2, 8, 2, 0], 0.0, true, Rule::AdamW, true, Moment::Loss);
     questions
 }
 

@@ -11,6 +11,9 @@ const BATCH: usize = 8;
 const ROUNDS: usize = 8;
 const CONFIG: GptConfig = GptConfig { layers: 8, ..SMALL };
 
+/// Whether a block runs again, by its number.
+type Again = fn(usize) -> bool;
+
 /// Prints a row for each choice of blocks.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let device = output.device()?;
@@ -24,7 +27,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("peak", "peak", "bytes")
         .column("seconds", "a step", "")
         .column("ratio", "of plain", "");
-    let choices: [(&str, fn(usize) -> bool); 3] =
+    let choices: [(&str, Again); 3] =
         [("no block", |_| false), ("every second block", |i| i % 2 == 1), ("all blocks", |_| true)];
     let peaks = choices.map(|(_, again)| peak(device, again, args.seed));
     let mut trainers = choices.map(|(_, again)| Trainer::new(&CONFIG, again, device, args.seed));
@@ -39,7 +42,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
 }
 
 /// The peak of the second step.
-fn peak(device: Device, again: fn(usize) -> bool, seed: u64) -> u64 {
+fn peak(device: Device, again: Again, seed: u64) -> u64 {
     let before = memory_allocated(device);
     let mut trainer = Trainer::new(&CONFIG, again, device, seed);
     trainer.iterate(BATCH, 1);

@@ -1,4 +1,4 @@
-//! A GPU that is almost empty and has no room: where its free bytes lie, and what would have helped.
+//! A GPU that is almost empty and has no room: where its free bytes lie, and what helps.
 
 use engine_room::memory::{
     LARGE_SEGMENT, SegmentState, Settings, empty_cache, memory_allocated, memory_reserved,

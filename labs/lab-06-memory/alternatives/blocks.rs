@@ -13,10 +13,6 @@ pub fn alternatives() -> Vec<Other> {
             table.take_block = min_by_key;
             table.give_back = looped;
         }),
-        other("6.2", "two passes, below first", |table| {
-            table.take_block = two_passes;
-            table.give_back = below_first;
-        }),
     ]
 }
 
@@ -69,6 +65,7 @@ fn rebuilt(segments: &mut [Segment], start: u64) {
 }
 
 fn min_by_key(segments: &mut [Segment], pool: Pool, bytes: u64) -> Option<u64> {
+    segments.sort_by_key(|segment| segment.blocks[0].start);
     let of_pool = segments.iter().filter(|segment| segment.pool == pool);
     let all = of_pool.flat_map(|segment| segment.blocks.iter().enumerate());
     let fitting = all.filter(|(_, block)| !block.used && block.size >= bytes);
@@ -99,39 +96,5 @@ fn looped(segments: &mut [Segment], start: u64) {
         }
         let gone = segment.blocks.remove(at);
         segment.blocks[at - 1].size += gone.size;
-    }
-}
-
-fn two_passes(segments: &mut [Segment], pool: Pool, bytes: u64) -> Option<u64> {
-    let fits = |block: &&Block| !block.used && block.size >= bytes;
-    let of_pool = || segments.iter().filter(|segment| segment.pool == pool);
-    let size = of_pool().flat_map(|it| &it.blocks).filter(fits).map(|it| it.size).min()?;
-    let best = of_pool().flat_map(|it| &it.blocks).filter(fits).filter(|it| it.size == size);
-    let start = best.map(|it| it.start).min()?;
-    for segment in segments {
-        if let Some(at) = segment.blocks.iter().position(|block| block.start == start) {
-            segment.blocks[at].used = true;
-            if keeps(pool, size - bytes) {
-                segment.blocks[at].size = bytes;
-                let rest = Block { start: start + bytes, size: size - bytes, used: false };
-                segment.blocks.splice(at + 1..at + 1, [rest]);
-            }
-        }
-    }
-    Some(start)
-}
-
-fn below_first(segments: &mut [Segment], start: u64) {
-    for segment in segments {
-        let Some(at) = segment.blocks.iter().position(|block| block.start == start) else {
-            continue;
-        };
-        segment.blocks[at].used = false;
-        let free = |at: usize| segment.blocks.get(at).is_some_and(|block| !block.used);
-        let from = if at > 0 && free(at - 1) { at - 1 } else { at };
-        let to = if free(at + 1) { at + 1 } else { at };
-        let merged: u64 = segment.blocks[from..=to].iter().map(|block| block.size).sum();
-        let first = segment.blocks[from].start;
-        segment.blocks.splice(from..=to, [Block { start: first, size: merged, used: false }]);
     }
 }

@@ -1,6 +1,6 @@
 //! Other right readings of a table: 6.4.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use engine_room::memory::Role;
 
@@ -10,7 +10,6 @@ use super::{Other, other};
 pub fn alternatives() -> Vec<Other> {
     vec![
         other("6.4", "segments in a map", |table| table.find_holder = with_a_map),
-        other("6.4", "by sets of steps", |table| table.find_holder = by_sets),
         other("6.4", "segment by segment, as they lie", |table| table.find_holder = as_they_lie),
     ]
 }
@@ -44,39 +43,6 @@ fn with_a_map(table: &MemoryTable) -> Finding {
         Asked::OtherProgram(bytes) if table.outside + back >= bytes => Finding::UnusedCache,
         Asked::OtherProgram(bytes) => short(bytes),
     }
-}
-
-fn by_sets(table: &MemoryTable) -> Finding {
-    let steps_with = |wanted: &dyn Fn(&Row) -> bool| -> HashSet<usize> {
-        let rows = table.rows.iter().filter(|row| row.used && wanted(row));
-        rows.map(|row| row.step).filter(|&step| step != 0 && step != table.step).collect()
-    };
-    let graphs = steps_with(&|row| row.role == Role::Activation);
-    let losses = steps_with(&|row| row.op == table.loss_op);
-    if !graphs.is_empty() {
-        let same = graphs.intersection(&losses).next().is_some();
-        return if same { Finding::LossesKept } else { Finding::MetricKeepsGraphs };
-    }
-    let busy: HashSet<u64> =
-        table.rows.iter().filter(|row| row.used).map(|row| row.segment).collect();
-    let (mut largest, mut all, mut whole) = (0, table.outside, table.outside);
-    for row in table.rows.iter().filter(|row| !row.used) {
-        largest = std::cmp::max(largest, row.bytes);
-        all += row.bytes;
-        whole += if busy.contains(&row.segment) { 0 } else { row.bytes };
-    }
-    let (bytes, enough, helped) = match table.asked {
-        Asked::Nobody => return Finding::Healthy,
-        Asked::Tensor(bytes) => (bytes, largest.max(whole), 0),
-        Asked::OtherProgram(bytes) => (bytes, table.outside, whole),
-    };
-    if bytes <= enough {
-        return Finding::Healthy;
-    }
-    if bytes <= helped {
-        return Finding::UnusedCache;
-    }
-    if bytes > all { Finding::Full } else { Finding::Fragmented }
 }
 
 fn as_they_lie(table: &MemoryTable) -> Finding {

@@ -8,7 +8,6 @@ use super::{Other, other};
 pub fn alternatives() -> Vec<Other> {
     vec![
         other("6.3", "all points, then the first highest", |table| table.peak = all_points),
-        other("6.3", "from the last reset on", |table| table.peak = from_the_last_reset),
         other("6.3", "running totals with max", |table| table.peak = with_totals),
     ]
 }
@@ -35,19 +34,6 @@ fn all_points(before: &ByRole, events: &[Event]) -> Peak {
     let bytes = sums.iter().copied().max().expect("there is always a point");
     let at = sums.iter().position(|&sum| sum == bytes).expect("it is one of them");
     Peak { bytes, by_role: points[at] }
-}
-
-fn from_the_last_reset(before: &ByRole, events: &[Event]) -> Peak {
-    let from = events.iter().rposition(|event| *event == Event::ResetPeak).unwrap_or(0);
-    let mut live = events[..from].iter().fold(*before, after);
-    let mut best = live;
-    for event in &events[from..] {
-        live = after(live, event);
-        if live.iter().sum::<u64>() > best.iter().sum() {
-            best = live;
-        }
-    }
-    Peak { bytes: best.iter().sum(), by_role: best }
 }
 
 fn with_totals(before: &ByRole, events: &[Event]) -> Peak {

@@ -8,7 +8,6 @@ pub fn alternatives() -> Vec<Other> {
         other("6.1", "with bit masks", |table| table.round_request = with_masks),
         other("6.1", "in 128 bits", |table| table.round_request = in_128_bits),
         other("6.1", "by a match on the size", |table| table.round_request = by_match),
-        other("6.1", "counting blocks", |table| table.round_request = counting_blocks),
     ]
 }
 
@@ -43,19 +42,4 @@ fn by_match(bytes: u64) -> Option<Request> {
         _ => (Pool::Large, bytes.checked_next_multiple_of(2_097_152)?),
     };
     Some(Request { block: bytes.checked_next_multiple_of(512)?, pool, segment })
-}
-
-fn counting_blocks(bytes: u64) -> Option<Request> {
-    let blocks = bytes / 512 + u64::from(bytes % 512 != 0);
-    let segments_of = |blocks: u64| blocks / 4096 + u64::from(blocks % 4096 != 0);
-    let block = blocks.checked_mul(512)?;
-    Some(match blocks {
-        0 => Request { block, pool: Pool::Small, segment: 0 },
-        1..=2048 => Request { block, pool: Pool::Small, segment: 2 << 20 },
-        2049..20480 => Request { block, pool: Pool::Large, segment: 20 << 20 },
-        _ => {
-            let segment = segments_of(blocks).checked_mul(2 << 20)?;
-            Request { block, pool: Pool::Large, segment }
-        }
-    })
 }

@@ -12,7 +12,6 @@ pub enum Thought {
     FirstFit,
     LowestFit,
     WorstFit,
-    HighestOfEqual,
     FirstOfEqual,
     AnyPool,
     Larger,
@@ -20,17 +19,10 @@ pub enum Thought {
     AlwaysCut,
     CutAtOneMib,
     LargeLikeSmall,
-    SmallLikeLarge,
-    SmallAboveUnit,
     FromTheEnd,
-    NotTaken,
-    RestUsed,
     NoMerge,
-    OnlyBelow,
     OnlyAbove,
     OneSide,
-    UsedToo,
-    StaysUsed,
     Nothing,
 }
 
@@ -66,19 +58,17 @@ fn take(segments: &mut [Segment], pool: Pool, bytes: u64, thought: Thought) -> O
         FirstFit => {}
         LowestFit => fitting.sort_by_key(|(_, block)| block.start),
         WorstFit => fitting.sort_by_key(|(_, block)| (Reverse(block.size), block.start)),
-        HighestOfEqual => fitting.sort_by_key(|(_, block)| (block.size, Reverse(block.start))),
         FirstOfEqual => fitting.sort_by_key(|(_, block)| block.size),
         _ => fitting.sort_by_key(|(_, block)| (block.size, block.start)),
     }
     let &(place, found) = fitting.first()?;
     let segment = &mut segments[place];
     let at = segment.blocks.iter().position(|block| block.start == found.start)?;
-    segment.blocks[at].used = thought != NotTaken;
+    segment.blocks[at].used = true;
     if !cuts(segment.pool, found.size - bytes, thought) {
         return Some(found.start);
     }
     let rest = found.size - bytes;
-    let used = thought == RestUsed;
     if thought == FromTheEnd {
         segment.blocks[at].size = rest;
         segment.blocks[at].used = false;
@@ -87,7 +77,7 @@ fn take(segments: &mut [Segment], pool: Pool, bytes: u64, thought: Thought) -> O
         return Some(block.start);
     }
     segment.blocks[at].size = bytes;
-    segment.blocks.insert(at + 1, Block { start: found.start + bytes, size: rest, used });
+    segment.blocks.insert(at + 1, Block { start: found.start + bytes, size: rest, used: false });
     Some(found.start)
 }
 
@@ -97,8 +87,6 @@ fn cuts(pool: Pool, rest: u64, thought: Thought) -> bool {
         (_, AlwaysCut) => true,
         (Pool::Large, CutAtOneMib) => rest >= 1 << 20,
         (Pool::Large, LargeLikeSmall) => rest >= 512,
-        (Pool::Small, SmallLikeLarge) => rest > 1 << 20,
-        (Pool::Small, SmallAboveUnit) => rest > 512,
         (Pool::Large, _) => rest > 1 << 20,
         (Pool::Small, _) => rest >= 512,
     }
@@ -106,8 +94,8 @@ fn cuts(pool: Pool, rest: u64, thought: Thought) -> bool {
 
 fn give(blocks: &mut Vec<Block>, start: u64, thought: Thought) {
     let Some(mut at) = blocks.iter().position(|block| block.start == start) else { return };
-    let free = |block: Option<&Block>| block.is_some_and(|block| !block.used || thought == UsedToo);
-    let above = free(blocks.get(at + 1)) && !matches!(thought, NoMerge | OnlyBelow | Nothing);
+    let free = |block: Option<&Block>| block.is_some_and(|block| !block.used);
+    let above = free(blocks.get(at + 1)) && !matches!(thought, NoMerge | Nothing);
     if above {
         let block = blocks.remove(at + 1);
         blocks[at].size += block.size;
@@ -120,7 +108,7 @@ fn give(blocks: &mut Vec<Block>, start: u64, thought: Thought) {
         at -= 1;
         blocks[at].size += block.size;
     }
-    blocks[at].used = matches!(thought, StaysUsed | Nothing);
+    blocks[at].used = thought == Nothing;
 }
 
 /// Whether the blocks of every segment still fill it, in order.
@@ -144,28 +132,20 @@ pub const TAKE: &[Known<Thought>] = &[
     (LowestFit, "6.2-lowest-fit", FIRST),
     (WorstFit, "6.2-worst-fit", WORST),
     (FirstOfEqual, "6.2-first-of-equal", TIES),
-    (HighestOfEqual, "6.2-highest-of-equal", TIES),
     (AnyPool, "6.2-any-pool", POOL),
     (Larger, "6.2-exact-refused", EXACT),
     (NeverCut, "6.2-never-cut", NEVER),
     (AlwaysCut, "6.2-always-cut", ALWAYS),
     (CutAtOneMib, "6.2-cut-at-one-mib", AT_ONE),
     (LargeLikeSmall, "6.2-large-like-small", LIKE_SMALL),
-    (SmallLikeLarge, "6.2-small-like-large", LIKE_LARGE),
-    (SmallAboveUnit, "6.2-small-above-unit", UNIT),
     (FromTheEnd, "6.2-from-the-end", END),
-    (NotTaken, "6.2-not-taken", TAKEN),
-    (RestUsed, "6.2-rest-used", REST),
 ];
 
 /// For `give_back`.
 pub const GIVE: &[Known<Thought>] = &[
     (NoMerge, "6.2-no-merge", MERGE),
-    (OnlyBelow, "6.2-only-below", BOTH),
     (OnlyAbove, "6.2-only-above", BOTH),
     (OneSide, "6.2-one-neighbour", BOTH),
-    (UsedToo, "6.2-used-merged", USED),
-    (StaysUsed, "6.2-stays-used", STAYS),
     (Nothing, "6.2-nothing-freed", NOTHING),
 ];
 
@@ -194,20 +174,11 @@ const AT_ONE: &str = "A large block was cut for a rest of exactly 1 MiB. The lar
     if more than 1 MiB remains.";
 const LIKE_SMALL: &str = "A large block was cut for a small rest. No tensor of the large pool \
     could use a rest of 1 MiB or less, so the block is handed out whole.";
-const LIKE_LARGE: &str = "A small block was handed out whole although 512 bytes or more remain. \
-    The limit of 1 MiB is the large pool's.";
-const UNIT: &str = "A small block was not cut for a rest of 512 bytes. That is the smallest block, \
-    so it can still be used.";
 const END: &str = "The tensor got the end of the block. It gets the beginning, and the rest lies \
     behind it.";
-const TAKEN: &str = "The block is still free after it was taken. The next tensor gets the same \
-    memory.";
-const REST: &str = "The rest that was cut off is marked as used, and nobody can ever have it.";
 const MERGE: &str = "The block was freed, and its free neighbours were left apart. Three free \
     blocks of 4 MiB serve no tensor of 12 MiB.";
 const BOTH: &str = "Only one of the two neighbours was merged. Either may be free, or both.";
-const USED: &str = "The block was merged with a neighbour that a tensor has.";
-const STAYS: &str = "The block is still marked as used.";
 const NOTHING: &str = "Nothing has changed. What is freed must be the block in `segments` itself: \
     a copy of it, as `clone` makes one, is gone when the function ends.";
 

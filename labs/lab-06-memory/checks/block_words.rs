@@ -26,13 +26,13 @@ pub fn answer(case: &Case, (segments, at): &Answer) -> String {
         (Ask::Take(..), None) => "None\n".to_string(),
         (Ask::Give(_), _) => String::new(),
     };
-    for (place, segment) in segments.iter().enumerate() {
-        let same = |others: &[Segment]| others.get(place) == Some(segment);
-        if !same(&case.before) || !same(&case.want.0) {
-            text += &format!("{}\n", blocks(segment));
-        }
-    }
-    if *segments == case.before {
+    let changed: Vec<String> = segments
+        .iter()
+        .filter(|it| !case.before.contains(it) || !case.want.0.contains(it))
+        .map(|segment| format!("{}\n", blocks(segment)))
+        .collect();
+    text += &changed.concat();
+    if segments.iter().all(|segment| case.before.contains(segment)) {
         text += "the segments as they were\n";
     }
     text
@@ -61,8 +61,8 @@ fn blocks(segment: &Segment) -> String {
 fn size(bytes: u64) -> String {
     match bytes {
         0 => "0".to_string(),
-        _ if bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
-        _ if bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
         _ => format!("{bytes} bytes"),
     }
 }

@@ -15,7 +15,6 @@ pub enum Thought {
     ThisStep,
     ThisStepToo,
     AlwaysLosses,
-    AlwaysMetric,
     LossOfThisStep,
     AskedFirst,
     Graphless,
@@ -24,10 +23,6 @@ pub enum Thought {
     PiecesReturned,
     OutsideForgotten,
     SumFits,
-    BlockPlusOutside,
-    BlockForOthers,
-    OnlyLargest,
-    FullInPieces,
 }
 
 use Thought::*;
@@ -64,7 +59,6 @@ fn graphs(table: &MemoryTable, thought: Thought) -> Option<Finding> {
     };
     let as_losses = match thought {
         AlwaysLosses => true,
-        AlwaysMetric => false,
         _ => losses,
     };
     graphs.then_some(if as_losses { Finding::LossesKept } else { Finding::MetricKeepsGraphs })
@@ -73,11 +67,11 @@ fn graphs(table: &MemoryTable, thought: Thought) -> Option<Finding> {
 /// What becomes of what is asked for.
 fn pieces(table: &MemoryTable, thought: Thought) -> Finding {
     let free = || table.rows.iter().filter(|row| !row.used);
-    let in_use =
+    let alone =
         |row: &&Row| !table.rows.iter().any(|other| other.used && other.segment == row.segment);
     let sum: u64 = free().map(|row| row.bytes).sum();
     let largest = free().map(|row| row.bytes).max().unwrap_or(0);
-    let mut unused: u64 = free().filter(in_use).map(|row| row.bytes).sum();
+    let mut unused: u64 = free().filter(alone).map(|row| row.bytes).sum();
     let outside = if thought == OutsideForgotten { 0 } else { table.outside };
     if thought == PiecesReturned {
         unused = sum;
@@ -86,24 +80,19 @@ fn pieces(table: &MemoryTable, thought: Thought) -> Finding {
         Asked::Nobody => return Finding::Healthy,
         Asked::Tensor(bytes) | Asked::OtherProgram(bytes) => bytes,
     };
-    let finding = match table.asked {
+    match table.asked {
         Asked::Tensor(_) => of_a_tensor(bytes, [sum, largest, unused, outside], thought),
         _ if bytes <= outside => Finding::Healthy,
-        _ if thought == BlockForOthers && bytes <= largest => Finding::UnusedCache,
         _ if bytes <= outside + unused => Finding::UnusedCache,
         _ if bytes <= outside + sum => Finding::Fragmented,
         _ => Finding::Full,
-    };
-    let renamed = thought == FullInPieces && finding == Finding::Fragmented;
-    if renamed { Finding::Full } else { finding }
+    }
 }
 
 fn of_a_tensor(bytes: u64, [sum, largest, unused, outside]: [u64; 4], thought: Thought) -> Finding {
     let fits = match thought {
         ReleaseForgotten | EmptyFirst => bytes <= largest.max(outside),
         SumFits => bytes <= outside + sum,
-        BlockPlusOutside => bytes <= (outside + largest).max(outside + unused),
-        OnlyLargest => bytes <= largest,
         _ => bytes <= largest.max(outside + unused),
     };
     if fits {
@@ -124,7 +113,6 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (ThisStep, "6.4-this-step", NOW),
     (ThisStepToo, "6.4-this-step", NOW),
     (AlwaysLosses, "6.4-always-losses", WHO),
-    (AlwaysMetric, "6.4-always-metric", WHO),
     (LossOfThisStep, "6.4-loss-of-this-step", LAST),
     (AskedFirst, "6.4-asked-first", CAUSE),
     (Graphless, "6.4-no-graphs", GRAPHS),
@@ -133,10 +121,6 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (PiecesReturned, "6.4-pieces-returned", PIECES),
     (OutsideForgotten, "6.4-outside-forgotten", OUTSIDE),
     (SumFits, "6.4-sum-fits", SUM),
-    (BlockPlusOutside, "6.4-block-plus-outside", ACROSS),
-    (BlockForOthers, "6.4-block-for-others", OTHERS),
-    (OnlyLargest, "6.4-only-largest", DRIVER),
-    (FullInPieces, "6.4-full-in-pieces", TELL),
 ];
 
 const NUMBERS: &str = "Kept losses were taken for kept graphs. A loss without a graph is one \
@@ -164,11 +148,3 @@ const OUTSIDE: &str = "The bytes of the device that are in no segment are missin
     still has those.";
 const SUM: &str = "All free bytes were added up. A tensor needs one block, or one new segment: \
     free blocks of different segments never become one.";
-const ACROSS: &str = "A free block was added to what the driver has. A block of a segment in use \
-    stays where it is; only wholly free segments go back to the driver and can come again as one.";
-const OTHERS: &str = "A free block inside a segment in use was offered to another program. Only \
-    whole segments leave this one.";
-const DRIVER: &str = "Only free blocks were looked at. If none fits, the allocator asks the driver \
-    for a new segment.";
-const TELL: &str = "Enough is free, and the answer says full. More bytes in use and more pieces \
-    have different cures, so tell them apart.";

@@ -185,7 +185,6 @@ enum Thought {
     Right,
     ResetToZero,
     ResetIgnored,
-    ResetAll,
     OwnPeaks,
     SumOfPeaks,
     LastOfEqual,
@@ -213,9 +212,6 @@ fn formula(Question { before, events, .. }: &Question, thought: Thought) -> Peak
             }
             Event::ResetPeak if thought == ResetIgnored => {}
             Event::ResetPeak => {
-                if thought == ResetAll {
-                    live = [0; 5];
-                }
                 let from = if thought == ResetToZero { [0; 5] } else { live };
                 highest = Peak { bytes: from.iter().sum(), by_role: from };
                 own = live;
@@ -240,7 +236,6 @@ fn formula(Question { before, events, .. }: &Question, thought: Thought) -> Peak
 const THOUGHTS: &[Known<Thought>] = &[
     (ResetToZero, "6.3-reset-to-zero", RESET),
     (ResetIgnored, "6.3-reset-ignored", IGNORED),
-    (ResetAll, "6.3-reset-frees", FREES),
     (OwnPeaks, "6.3-own-peaks", OWN),
     (SumOfPeaks, "6.3-sum-of-peaks", OWN),
     (LastOfEqual, "6.3-last-of-equal", LAST),
@@ -255,8 +250,6 @@ const RESET: &str = "After a reset the peak began at 0. What is live at that mom
     the peak begins there: it can never be below what is live.";
 const IGNORED: &str = "The reset changed nothing. Peaks from before it are forgotten: only what is \
     live at the reset, and what comes after it, counts.";
-const FREES: &str = "The reset was taken to free what is live. It forgets the peak alone; every \
-    tensor stays.";
 const OWN: &str = "Each role was given its own highest point. Those are different moments: \
     activations are highest when the backward pass begins, gradients when it ends, and their sum \
     was never live.";

@@ -99,18 +99,12 @@ enum Thought {
     TwoMibAlways,
     NoMiddle,
     NotInUnits,
-    BlockInUnits,
     OneTooMany,
     RoundedDown,
-    NotRounded,
     Millions,
-    PoolOfTwoMib,
     ZeroHasABlock,
-    ZeroHasASegment,
     ZeroRefused,
     Wraps,
-    Saturates,
-    SegmentWraps,
 }
 
 use Thought::*;
@@ -120,28 +114,22 @@ fn formula(bytes: u64, thought: Thought) -> Option<Request> {
         let (block, segment) = match thought {
             ZeroRefused => return None,
             ZeroHasABlock | OneTooMany => (512, 2 * MIB),
-            ZeroHasASegment => (0, 2 * MIB),
             _ => (0, 0),
         };
         return Some(Request { block, pool: Pool::Small, segment });
     }
     let round = |bytes: u64, unit: u64| match thought {
         Wraps => Some(bytes.wrapping_add(unit - 1) / unit * unit),
-        SegmentWraps if unit > 512 => Some(bytes.wrapping_add(unit - 1) / unit * unit),
-        Saturates => Some(bytes.checked_next_multiple_of(unit).unwrap_or(u64::MAX)),
         _ => bytes.checked_next_multiple_of(unit),
     };
     let block = match thought {
         OneTooMany => (bytes / 512).checked_add(1)?.checked_mul(512)?,
         RoundedDown => bytes / 512 * 512,
-        NotRounded => bytes,
-        BlockInUnits if bytes > MIB => round(bytes, 2 * MIB)?,
         _ => round(bytes, 512)?,
     };
     let (one, ten) = if thought == Millions { (1_000_000, 10_000_000) } else { (MIB, 10 * MIB) };
     let small = match thought {
         OneMibIsLarge => block < one,
-        PoolOfTwoMib => block <= 2 * MIB,
         _ => block <= one,
     };
     let pool = if small { Pool::Small } else { Pool::Large };
@@ -170,18 +158,12 @@ const THOUGHTS: &[Known<Thought>] = &[
     (TwoMibAlways, "6.1-two-mib-always", TWENTY),
     (NoMiddle, "6.1-two-mib-always", TWENTY),
     (NotInUnits, "6.1-not-in-units", UNITS),
-    (BlockInUnits, "6.1-block-in-units", BLOCK),
     (OneTooMany, "6.1-one-too-many", EXACT),
     (RoundedDown, "6.1-rounded-down", DOWN),
-    (NotRounded, "6.1-not-rounded", DOWN),
     (Millions, "6.1-millions", MILLIONS),
-    (PoolOfTwoMib, "6.1-pool-of-two-mib", POOL),
     (ZeroHasABlock, "6.1-zero-has-a-block", ZERO),
-    (ZeroHasASegment, "6.1-zero-has-a-block", ZERO),
     (ZeroRefused, "6.1-zero-refused", REFUSED),
     (Wraps, "6.1-wraps", WRAPS),
-    (SegmentWraps, "6.1-wraps", WRAPS),
-    (Saturates, "6.1-saturates", SATURATES),
 ];
 
 const EDGE: &str = "The size at a boundary went to the wrong side of it. A block of exactly 1 MiB \
@@ -196,15 +178,11 @@ const TWENTY: &str = "A block above 1 MiB and below 10 MiB does not get its own 
     but a segment of 20 MiB that it shares with others.";
 const UNITS: &str = "A segment for one block of 10 MiB or more is rounded up to a multiple of \
     2 MiB; what is left over may become a block for others.";
-const BLOCK: &str = "The block was rounded to 2 MiB. Blocks have multiples of 512 bytes in both \
-    pools; the 2 MiB are the unit of segments.";
 const EXACT: &str = "A multiple of 512 bytes got 512 more. Rounding up leaves a multiple as it is.";
 const DOWN: &str = "The block is smaller than the tensor, or no multiple of 512. Round up: 513 \
     bytes take a block of 1,024.";
 const MILLIONS: &str = "The boundaries were taken as 1,000,000 and 10,000,000. They are 1 MiB and \
     10 MiB: 1,048,576 and 10,485,760 bytes.";
-const POOL: &str = "The small pool was taken to reach up to the size of its segments. Its \
-    segments have 2 MiB, its largest block has 1 MiB.";
 const ZERO: &str = "A tensor without bytes got memory. It needs no block, and the driver is not \
     asked.";
 const REFUSED: &str = "A tensor without bytes was refused. It exists, and it needs no block: all \
@@ -215,5 +193,3 @@ const SEGMENT_OVERFLOW: &str = "The block still fits into 64 bits, and its segme
     rounded up to 2 MiB. Both roundings need `checked_next_multiple_of`.";
 const WRAPS: &str = "Rounding up a size near 2^64 has begun anew at 0. An allocator that does so \
     hands out a small block for a tensor of 2^64 bytes, and the tensor writes into its neighbours.";
-const SATURATES: &str = "A size that does not fit into 64 bits became the largest number that \
-    does, which is no multiple of anything. Nobody can have that much: the answer is `None`.";

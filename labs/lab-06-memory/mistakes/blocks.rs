@@ -77,11 +77,6 @@ fn of_the_choice() -> Vec<Wrong> {
             let &(_, start) = fitting(segments, pool, bytes).iter().min_by_key(|it| it.0)?;
             take_at(segments, start, bytes, right_cut)
         }),
-        take("6.2-highest-of-equal", "the highest of equal ones", |segments, pool, bytes| {
-            let all = fitting(segments, pool, bytes);
-            let &(_, start) = all.iter().min_by_key(|it| (it.0, u64::MAX - it.1))?;
-            take_at(segments, start, bytes, right_cut)
-        }),
         take("6.2-any-pool", "both pools", |segments, pool, bytes| {
             let mut all = fitting(segments, pool, bytes);
             let other = if pool == Pool::Small { Pool::Large } else { Pool::Small };
@@ -127,14 +122,6 @@ fn of_the_limit() -> Vec<Wrong> {
         take("6.2-large-like-small", "any rest", |segments, pool, bytes| {
             cut(segments, pool, bytes, |_, rest| rest > 0)
         }),
-        take("6.2-small-like-large", "1 MiB in both", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |_, rest| rest > MIB)
-        }),
-        take("6.2-small-above-unit", "more than 512", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |pool, rest| {
-                rest > if pool == Pool::Small { 512 } else { MIB }
-            })
-        }),
     ]
 }
 
@@ -153,22 +140,6 @@ fn of_the_rest() -> Vec<Wrong> {
             segment.blocks[at] = Block { start, size: rest, used: false };
             segment.blocks[at + 1] = Block { start: start + rest, size: bytes, used: true };
             Some(start + rest)
-        }),
-        take("6.2-not-taken", "used forgotten", |segments, pool, bytes| {
-            let start = right_take(segments, pool, bytes)?;
-            for block in segments.iter_mut().flat_map(|segment| &mut segment.blocks) {
-                block.used &= block.start != start;
-            }
-            Some(start)
-        }),
-        take("6.2-rest-used", "a copy of the block", |segments, pool, bytes| {
-            let before: Vec<u64> =
-                segments.iter().flat_map(|it| &it.blocks).map(|block| block.start).collect();
-            let start = right_take(segments, pool, bytes)?;
-            for block in segments.iter_mut().flat_map(|segment| &mut segment.blocks) {
-                block.used |= !before.contains(&block.start);
-            }
-            Some(start)
         }),
         take("6.2-cut-badly", "the rest begins at the block", |segments, pool, bytes| {
             let start = right_take(segments, pool, bytes)?;
@@ -208,12 +179,6 @@ fn of_the_merge() -> Vec<Wrong> {
             let Some((blocks, at)) = freed(segments, start) else { return };
             above(blocks, at);
         }),
-        give("6.2-only-below", "only the one below", |segments, start| {
-            let Some((blocks, at)) = freed(segments, start) else { return };
-            if at > 0 && !blocks[at - 1].used {
-                above(blocks, at - 1);
-            }
-        }),
         give("6.2-one-neighbour", "above, else below", |segments, start| {
             let Some((blocks, at)) = freed(segments, start) else { return };
             if !above(blocks, at) && at > 0 && !blocks[at - 1].used {
@@ -232,28 +197,9 @@ fn of_the_merge() -> Vec<Wrong> {
 
 fn of_the_block() -> Vec<Wrong> {
     vec![
-        give("6.2-stays-used", "merged, still used", |segments, start| {
-            let Some((blocks, mut at)) = freed(segments, start) else { return };
-            above(blocks, at);
-            if at > 0 && !blocks[at - 1].used {
-                at -= 1;
-                above(blocks, at);
-            }
-            blocks[at].used = true;
-        }),
         give("6.2-nothing-freed", "a copy of the segments", |segments, start| {
             let mut copy = segments.to_vec();
             let _ = freed(&mut copy, start);
-        }),
-        give("6.2-used-merged", "every neighbour", |segments, start| {
-            let Some((blocks, at)) = freed(segments, start) else { return };
-            if at + 1 < blocks.len() {
-                blocks[at].size += blocks.remove(at + 1).size;
-            }
-            if at > 0 {
-                blocks[at - 1].size += blocks.remove(at).size;
-                blocks[at - 1].used = false;
-            }
         }),
         give("6.2-merged-badly", "the size of the one below forgotten", |segments, start| {
             let Some((blocks, at)) = freed(segments, start) else { return };

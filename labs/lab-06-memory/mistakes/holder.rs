@@ -72,10 +72,6 @@ fn of_whose_graphs() -> Vec<Wrong> {
             Finding::MetricKeepsGraphs => Finding::LossesKept,
             finding => finding,
         }),
-        holder("6.4-always-metric", "a metric", |table| match right(table) {
-            Finding::LossesKept => Finding::MetricKeepsGraphs,
-            finding => finding,
-        }),
         holder("6.4-loss-of-this-step", "any loss alive", |table| match right(table) {
             Finding::MetricKeepsGraphs
                 if table.rows.iter().any(|row| row.used && row.op == table.loss_op) =>
@@ -129,45 +125,10 @@ fn of_the_cache() -> Vec<Wrong> {
 }
 
 fn of_pieces() -> Vec<Wrong> {
-    vec![
-        holder("6.4-sum-fits", "free bytes are enough", |table| {
-            match (right(table), table.asked) {
-                (Finding::Fragmented, Asked::Tensor(_)) => Finding::Healthy,
-                (finding, _) => finding,
-            }
-        }),
-        holder("6.4-block-plus-outside", "a block and the driver", |table| {
-            match (right(table), table.asked) {
-                (Finding::Fragmented, Asked::Tensor(bytes))
-                    if bytes <= table.outside + free(table).1 =>
-                {
-                    Finding::Healthy
-                }
-                (finding, _) => finding,
-            }
-        }),
-        holder("6.4-block-for-others", "the largest block for others", |table| {
-            match (right(table), table.asked) {
-                (Finding::Fragmented, Asked::OtherProgram(bytes)) if bytes <= free(table).1 => {
-                    Finding::UnusedCache
-                }
-                (finding, _) => finding,
-            }
-        }),
-        holder("6.4-only-largest", "no new segment", |table| match (right(table), table.asked) {
-            (Finding::Healthy, Asked::Tensor(bytes)) if bytes > free(table).1 => {
-                match bytes <= table.outside + free(table).0 {
-                    true => Finding::Fragmented,
-                    false => Finding::Full,
-                }
-            }
+    vec![holder("6.4-sum-fits", "free bytes are enough", |table| {
+        match (right(table), table.asked) {
+            (Finding::Fragmented, Asked::Tensor(_)) => Finding::Healthy,
             (finding, _) => finding,
-        }),
-        holder("6.4-full-in-pieces", "not enough in one piece is full", |table| {
-            match right(table) {
-                Finding::Fragmented => Finding::Full,
-                finding => finding,
-            }
-        }),
-    ]
+        }
+    })]
 }

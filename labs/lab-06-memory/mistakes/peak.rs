@@ -87,9 +87,6 @@ fn of_the_reset() -> Vec<Wrong> {
                 events.iter().copied().filter(|event| *event != Event::ResetPeak).collect();
             right(before, &kept)
         }),
-        peak("6.3-reset-frees", "all starts anew", |before, events| {
-            saturating(*before, events, true)
-        }),
         peak("6.3-below-zero", "live starts anew, too", |before, events| {
             let mut live = *before;
             let mut peak = sum(live);

@@ -52,13 +52,6 @@ fn of_boundaries() -> Vec<Wrong> {
                 _ => request,
             })
         }),
-        round("6.1-pool-of-two-mib", "small up to a segment", |bytes| {
-            let request = right(bytes)?;
-            if request.block == 0 || request.block > 2 * MIB {
-                return Some(request);
-            }
-            Some(Request { pool: Pool::Small, segment: 2 * MIB, ..request })
-        }),
     ]
 }
 
@@ -80,15 +73,6 @@ fn of_units() -> Vec<Wrong> {
             }
             Some(Request { block, pool: Pool::Large, segment: block })
         }),
-        round("6.1-block-in-units", "large blocks in units of 2 MiB", |bytes| {
-            let request = right(bytes)?;
-            if request.pool == Pool::Small {
-                return Some(request);
-            }
-            let block = bytes.next_multiple_of(2 * MIB);
-            let segment = if block < 10 * MIB { 20 * MIB } else { block };
-            Some(Request { block, segment, ..request })
-        }),
         round("6.1-one-too-many", "divided and one more", |bytes| {
             let block = (bytes / 512).checked_add(1)?.checked_mul(512)?;
             right(block)
@@ -97,14 +81,6 @@ fn of_units() -> Vec<Wrong> {
             let block = bytes / 512 * 512;
             let request = right(block)?;
             Some(Request { segment: request.segment.max(2 * MIB * bytes.min(1)), ..request })
-        }),
-        round("6.1-not-rounded", "as asked", |bytes| {
-            let request = right(bytes)?;
-            if bytes >= 10 * MIB {
-                return Some(Request { block: bytes, ..request });
-            }
-            let segment = if bytes > MIB { 20 * MIB } else { request.segment };
-            Some(Request { block: bytes, segment, ..request })
         }),
     ]
 }
@@ -116,8 +92,8 @@ fn of_ends() -> Vec<Wrong> {
             if bytes == 0 { None } else { right(bytes) }
         }),
         round("6.1-overflow", "added before it is divided", |bytes| {
-            let block = (bytes + 511) / 512 * 512;
-            right(block)
+            let more = bytes + 511;
+            right(more / 512 * 512)
         }),
         round("6.1-segment-overflow", "only the block is checked", |bytes| {
             let block = bytes.checked_next_multiple_of(512)?;
@@ -136,13 +112,6 @@ fn of_ends() -> Vec<Wrong> {
                 _ => (Pool::Large, block.wrapping_add(2 * MIB - 1) / (2 * MIB) * (2 * MIB)),
             };
             Some(Request { block, pool, segment })
-        }),
-        round("6.1-saturates", "as large as can be", |bytes| {
-            right(bytes).or_else(|| {
-                let block = bytes.checked_next_multiple_of(512).unwrap_or(u64::MAX);
-                let segment = block.checked_next_multiple_of(2 * MIB).unwrap_or(u64::MAX);
-                Some(Request { block, pool: Pool::Large, segment })
-            })
         }),
     ]
 }

@@ -86,7 +86,7 @@ fn budgets(rng: &mut Generator, layers: &[Layer]) -> Vec<u64> {
         }
     }
     let between = |rng: &mut Generator| {
-        enough + rng.below((all_kept - enough).max(1).min(1 << 31) as usize) as u64
+        enough + rng.below((all_kept - enough).clamp(1, 1 << 31) as usize) as u64
     };
     if layers.len() > 8 {
         // Many plans: only where few of them fit.

@@ -114,7 +114,7 @@ fn judge(answers: &[Answered]) -> Result<(), Diagnosis> {
         false => explained(THOUGHTS, agrees),
     };
     let right = answers.iter().filter(|answer| answer.got == answer.want).count();
-    let roles = wrong_roles(answers);
+    let roles = right_roles(answers);
     Err(Diagnosis::new(key)
         .called(wrong.called.as_str())
         .got(format!("{}\n{right} of {} answers are right{roles}", words(wrong.got), answers.len()))
@@ -123,18 +123,15 @@ fn judge(answers: &[Answered]) -> Result<(), Diagnosis> {
 }
 
 /// The roles that are right in every answer, so that nobody looks there.
-fn wrong_roles(answers: &[Answered]) -> String {
-    let roles: [(&str, fn(&PeakBytes) -> u64); 4] = [
-        ("parameters", |it| it.parameters),
-        ("gradients", |it| it.gradients),
-        ("optimizer", |it| it.optimizer),
-        ("activations", |it| it.activations),
-    ];
-    let right = roles.iter().filter(|(_, of)| answers.iter().all(|it| of(&it.got) == of(&it.want)));
-    let names: Vec<&str> = right.map(|(name, _)| *name).collect();
-    match names.is_empty() {
+fn right_roles(answers: &[Answered]) -> String {
+    let names = ["parameters", "gradients", "optimizer", "activations"];
+    let roles = |it: &PeakBytes| [it.parameters, it.gradients, it.optimizer, it.activations];
+    let right =
+        |role: &usize| answers.iter().all(|it| roles(&it.got)[*role] == roles(&it.want)[*role]);
+    let right: Vec<&str> = (0..4).filter(right).map(|role| names[role]).collect();
+    match right.is_empty() {
         true => String::new(),
-        false => format!("; in all of them right: {}", names.join(", ")),
+        false => format!("; in all of them right: {}", right.join(", ")),
     }
 }
 

@@ -13,9 +13,6 @@ pub fn alternatives() -> Vec<Other> {
         other("6.5", "detaches first", |table| {
             (table.first_run, table.second_run) = (detached, of_a_detached_input);
         }),
-        other("6.5", "restores after the backward pass", |table| {
-            table.second_run = restored_late;
-        }),
         other("6.5", "weights the output and sums", |table| table.second_run = weighted_sum),
         other("6.5", "grad of everything", |table| table.second_run = of_everything),
         other("6.5", "a guard for the generator", |table| table.second_run = guarded),
@@ -38,15 +35,6 @@ fn of_a_detached_input(block: &dyn Module, kept: &Kept, dy: &Tensor) -> Tensor {
     let dx = x.grad();
     x.zero_grad();
     dx.expect("a leaf")
-}
-
-fn restored_late(block: &dyn Module, kept: &Kept, dy: &Tensor) -> Tensor {
-    let outside = rng::get_state();
-    rng::set_state(kept.random);
-    let leaf = kept.input.detach().requires_grad_(true);
-    block.forward(&leaf).backward_with(dy);
-    rng::set_state(outside);
-    leaf.grad().expect("the backward pass has been there")
 }
 
 fn weighted_sum(block: &dyn Module, kept: &Kept, dy: &Tensor) -> Tensor {

@@ -10,7 +10,6 @@ pub fn alternatives() -> Vec<Other> {
         other("6.6", "a cost from behind", |table| table.plan_cost = from_behind),
         other("6.6", "counts in base 3", |table| table.choose_plan = in_base_3),
         other("6.6", "recursion, the other end first", |table| table.choose_plan = recursive),
-        other("6.6", "the last of equals", |table| table.choose_plan = last_of_equals),
     ]
 }
 
@@ -107,25 +106,4 @@ fn cheapest(layers: &[Layer], budget: u64) -> Option<(u64, Vec<Mode>)> {
         try_piece(first.input, modes, flops);
     }
     found.into_iter().min_by_key(|(flops, _)| *flops)
-}
-
-fn last_of_equals(layers: &[Layer], budget: u64) -> Option<Vec<Mode>> {
-    let mut plans = vec![Vec::new()];
-    for _ in layers {
-        let mut longer = Vec::new();
-        for plan in plans {
-            let modes = match plan.last() {
-                None | Some(Mode::Keep) => &[Mode::Begin, Mode::Keep][..],
-                _ => &[Mode::Continue, Mode::Begin, Mode::Keep],
-            };
-            longer.extend(modes.iter().map(|&mode| [&plan[..], &[mode]].concat()));
-        }
-        longer.retain(|plan| by_moments(&layers[..plan.len()], plan).peak <= budget);
-        plans = longer;
-    }
-    let extra = |plan: &Vec<Mode>| -> u64 {
-        let pairs = plan.iter().zip(layers).filter(|(mode, _)| **mode != Mode::Keep);
-        pairs.map(|(_, layer)| layer.flops).sum()
-    };
-    plans.into_iter().rev().min_by_key(extra)
 }

@@ -13,12 +13,9 @@ pub enum Thought {
     InputsForgotten,
     AllInputs,
     OneLayerAgain,
-    InputTwice,
     InnerInputsForgotten,
-    SegmentStays,
     BeginsOnly,
     KeptToo,
-    FlopsOfForward,
 }
 
 use Thought::*;
@@ -59,7 +56,6 @@ fn while_it_runs(piece: &[Layer], again: bool, thought: Thought) -> u64 {
             let most = piece.iter().map(|layer| layer.kept).max().unwrap_or(0);
             piece[0].input + most
         }
-        InputTwice => inputs + kept + piece[0].input,
         InnerInputsForgotten => piece[0].input + kept,
         InputsForgotten => inputs + kept - piece[0].input,
         _ => inputs + kept,
@@ -71,7 +67,6 @@ fn until_then(piece: &[Layer], thought: Thought) -> u64 {
     match thought {
         InputsForgotten => 0,
         AllInputs => piece.iter().map(|layer| layer.input).sum(),
-        SegmentStays => while_it_runs(piece, true, Right),
         _ => piece[0].input,
     }
 }
@@ -82,7 +77,6 @@ fn flops(piece: &[Layer], again: bool, thought: Thought) -> u64 {
         KeptToo => all,
         _ if !again => 0,
         BeginsOnly => piece[0].flops,
-        FlopsOfForward => 2 * all,
         _ => all,
     }
 }
@@ -94,12 +88,9 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (InputsForgotten, "6.6-inputs-forgotten", INPUTS),
     (AllInputs, "6.6-all-inputs", ALL_INPUTS),
     (OneLayerAgain, "6.6-one-layer-again", ONE),
-    (InputTwice, "6.6-input-twice", TWICE),
     (InnerInputsForgotten, "6.6-inner-inputs", INNER),
-    (SegmentStays, "6.6-segment-stays", STAYS),
     (BeginsOnly, "6.6-begins-only", BEGINS),
     (KeptToo, "6.6-kept-run-again", KEPT),
-    (FlopsOfForward, "6.6-first-run-counted", FIRST),
 ];
 
 const AGAIN: &str = "The segment that runs again was forgotten. When the backward pass arrives at \
@@ -113,13 +104,7 @@ const ALL_INPUTS: &str = "Every recomputed layer was taken to keep its input. In
     only the first does: the other inputs are computed again.";
 const ONE: &str = "Of the segment that runs again one layer was counted. It runs again as one \
     piece, and when it has, all its layers' inputs and what they keep are there.";
-const TWICE: &str = "The input of the segment was counted twice. It runs again from the one that \
-    was stored, not from a copy.";
 const INNER: &str = "The inputs inside a segment were forgotten. Computed again they are kept \
     like all else until the backward pass is through.";
-const STAYS: &str = "A segment was held as a whole from the first run on. Until it runs again it \
-    keeps its input only, and later layers come on top of that.";
 const BEGINS: &str = "Only the first layer of each segment was counted. All its layers run again.";
 const KEPT: &str = "Layers that keep everything do not run again: they cost no extra operations.";
-const FIRST: &str = "The first run was counted, too. It takes place in any case: extra is the \
-    second one.";

@@ -15,7 +15,6 @@ pub enum Thought {
     Right,
     OwnPeaks,
     AlwaysLoss,
-    AlwaysStep,
     NoGradientsYet,
     LogitsStay,
     AgainForgotten,
@@ -27,16 +26,11 @@ pub enum Thought {
     MasksInF32,
     FirstMaskForgotten,
     StatisticsForgotten,
-    LogSumsForgotten,
     TokensForgotten,
     HiddenOnce,
     AttendedTwice,
     SumsKept,
     HeadAlways,
-    HeadNever,
-    BiasesForgotten,
-    PositionsForgotten,
-    TimeForContext,
     OneNumber,
 }
 
@@ -54,22 +48,12 @@ struct Weights {
     above: u64,
 }
 
-fn weights(config: &GptConfig, step: &Step, thought: Thought) -> Weights {
+fn weights(config: &GptConfig, thought: Thought) -> Weights {
     let [vocab, context, width] = [config.vocab, config.context, config.width].map(|n| n as u64);
-    let positions = match thought {
-        PositionsForgotten => 0,
-        TimeForContext => step.time,
-        _ => context,
-    };
-    let small = if thought == BiasesForgotten { 0 } else { 13 * width };
-    let has_head = match thought {
-        HeadAlways => true,
-        HeadNever => false,
-        _ => !config.tied,
-    };
+    let has_head = !config.tied || thought == HeadAlways;
     Weights {
-        embeddings: (vocab + positions) * width,
-        block: 12 * width * width + small,
+        embeddings: (vocab + context) * width,
+        block: 12 * width * width + 13 * width,
         above: 2 * width + if has_head { vocab * width } else { 0 },
     }
 }
@@ -98,11 +82,7 @@ fn kept(config: &GptConfig, step: &Step, thought: Thought) -> Kept {
         SumsKept => 17 * width,
         _ => 15 * width,
     };
-    let statistics = match thought {
-        StatisticsForgotten => 0,
-        LogSumsForgotten => 4,
-        _ => heads + 4,
-    };
+    let statistics = if thought == StatisticsForgotten { 0 } else { heads + 4 };
     let scores = if thought == Scores { 4 * step.batch * heads * step.time * step.time } else { 0 };
     let rows = if thought == StatisticsForgotten { 0 } else { 2 };
     let logits = match thought {
@@ -122,7 +102,7 @@ fn kept(config: &GptConfig, step: &Step, thought: Thought) -> Kept {
 /// What each moment holds, in their order.
 pub fn moments((config, step): &Question, thought: Thought) -> Vec<PeakBytes> {
     let layers = config.layers as u64;
-    let (weights, kept) = (weights(config, step, thought), kept(config, step, thought));
+    let (weights, kept) = (weights(config, thought), kept(config, step, thought));
     let all = weights.embeddings + layers * weights.block + weights.above;
     let numbers = match step.rule {
         Rule::Sgd => 0,
@@ -172,17 +152,12 @@ pub fn formula(question: &Question, thought: Thought) -> PeakBytes {
             peak.gradients = step.gradients;
         }
     }
-    match thought {
-        AlwaysLoss => loss,
-        AlwaysStep => step,
-        _ => peak,
-    }
+    if thought == AlwaysLoss { loss } else { peak }
 }
 
 /// Every thought, with its key and what is true instead.
 pub const THOUGHTS: &[Known<Thought>] = &[
     (AlwaysLoss, "6.7-always-loss", LOSS),
-    (AlwaysStep, "6.7-always-step", STEP),
     (NoGradientsYet, "6.7-no-gradients-yet", NO_GRADIENTS),
     (LogitsStay, "6.7-logits-stay", STAY),
     (AgainForgotten, "6.7-again-forgotten", AGAIN),
@@ -194,16 +169,11 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (MasksInF32, "6.7-masks-in-f32", BOOL),
     (FirstMaskForgotten, "6.7-first-mask", FIRST),
     (StatisticsForgotten, "6.7-statistics", STATISTICS),
-    (LogSumsForgotten, "6.7-log-sums", LOG_SUMS),
     (TokensForgotten, "6.7-tokens", TOKENS),
     (HiddenOnce, "6.7-hidden-once", HIDDEN),
     (AttendedTwice, "6.7-attended-twice", ATTENDED),
     (SumsKept, "6.7-sums-kept", SUMS),
     (HeadAlways, "6.7-head-always", TIED),
-    (HeadNever, "6.7-head-never", UNTIED),
-    (BiasesForgotten, "6.7-biases", BIASES),
-    (PositionsForgotten, "6.7-positions", POSITIONS),
-    (TimeForContext, "6.7-time-for-context", CONTEXT),
     (OneNumber, "6.7-one-number", ONE),
     (OwnPeaks, "6.7-own-peaks", OWN),
 ];
@@ -214,8 +184,6 @@ const OWN: &str = "These are the peaks of each role for itself, added up. When a
 const LOSS: &str = "The peak was taken to be at the loss. With few tokens the gradients weigh \
     more than the activations that they replace, and with recomputation a block that has just \
     run again can weigh more than the loss. Compute every moment, and take the largest.";
-const STEP: &str = "The peak was taken to be at the optimizer's step. By then the activations are \
-    gone, and with many tokens they are most of it.";
 const NO_GRADIENTS: &str = "The gradients were taken to come at the end. When the backward pass \
     arrives at a block, those of everything behind it are there: of the head, the last norm, and \
     all later blocks.";
@@ -239,8 +207,6 @@ const FIRST: &str = "The dropout behind the embeddings was forgotten. It keeps a
     lives until the end of the backward pass, recomputed blocks or not.";
 const STATISTICS: &str = "What is kept for each row was forgotten: mean and 1 / deviation of each \
     layer norm, and one number for each query and head of the attention.";
-const LOG_SUMS: &str = "One number for each query and head was forgotten: the logarithm of the \
-    sum of exponentials, from which the attention's weights come back.";
 const TOKENS: &str = "Tokens and targets were forgotten. They are saved as indices, `i64`, 8 bytes \
     each, and as the program holds them they stay beyond the backward pass.";
 const HIDDEN: &str = "Of the mlp's hidden layer one tensor was counted. `gelu` saves its input and \
@@ -251,11 +217,4 @@ const SUMS: &str = "The outputs of `out_proj` and `linear2` were counted. An add
     nothing, so they are gone when the sum is computed.";
 const TIED: &str = "The head was given a weight of its own where it is tied. Then it is that of \
     the token embedding: there once, with one gradient, which is complete at the end only.";
-const UNTIED: &str = "The head has a weight of its own where it is not tied, and its gradient is \
-    the first that is there.";
-const BIASES: &str = "Biases and norms of the blocks are missing: 13 * width numbers each. The \
-    four linear layers have 3, 1, 4 and 1 times the width, the two norms 2 each.";
-const POSITIONS: &str = "The embedding of the positions is missing: context * width numbers.";
-const CONTEXT: &str = "The embedding of the positions has a row for each place of the context, \
-    however long the texts are.";
 const ONE: &str = "AdamW was given one number a weight. It keeps two, m and v.";

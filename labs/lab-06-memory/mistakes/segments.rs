@@ -106,14 +106,6 @@ fn of_the_segment() -> Vec<Wrong> {
             };
             peak_by(layers, plan, rule, false)
         }),
-        cost("6.6-input-twice", "the input comes again", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.input + layer.kept, 0),
-                Mode::Begin => (layer.input, layer.input + layer.kept),
-                Mode::Continue => (0, layer.input + layer.kept),
-            };
-            peak_by(layers, plan, rule, false)
-        }),
         cost("6.6-nothing-freed", "all that is stored and the largest", |layers, plan| {
             let (mut stored, mut again, mut largest) = (0, 0, 0);
             for (layer, mode) in layers.iter().zip(plan) {
@@ -126,10 +118,6 @@ fn of_the_segment() -> Vec<Wrong> {
                 largest = largest.max(again);
             }
             Cost { peak: stored + largest, ..solution::plan_cost(layers, plan) }
-        }),
-        cost("6.6-segment-stays", "a segment like kept layers", |layers, plan| {
-            let peak = layers.iter().map(|layer| layer.input + layer.kept).sum();
-            Cost { peak, ..solution::plan_cost(layers, plan) }
         }),
     ]
 }
@@ -147,9 +135,6 @@ fn of_the_price() -> Vec<Wrong> {
         }),
         cost("6.6-kept-run-again", "every layer", |layers, plan| {
             priced(layers, plan, |layer, _| layer.flops)
-        }),
-        cost("6.6-first-run-counted", "both runs", |layers, plan| {
-            priced(layers, plan, |layer, mode| if mode == Mode::Keep { 0 } else { 2 * layer.flops })
         }),
     ]
 }

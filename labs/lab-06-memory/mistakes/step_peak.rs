@@ -110,9 +110,6 @@ fn of_moments() -> Vec<Wrong> {
         peak("6.7-always-loss", "always at the loss", |config, step| {
             bill(config, step).at(Moment::Loss)
         }),
-        peak("6.7-always-step", "always at the step", |config, step| {
-            bill(config, step).at(Moment::Step)
-        }),
         peak("6.7-logits-stay", "nothing of the end is freed", |config, step| {
             let bill = bill(config, step);
             Bill { end_stays: bill.end, ..bill }.peak()
@@ -170,10 +167,6 @@ fn of_activations() -> Vec<Wrong> {
             let [rows, width, _] = sizes(config, step);
             block_by(config, step, (8 * rows * width) as i64)
         }),
-        peak("6.7-log-sums", "no log sums", |config, step| {
-            let [rows, ..] = sizes(config, step);
-            block_by(config, step, -((4 * rows * config.heads as u64) as i64))
-        }),
         peak("6.7-logits-forgotten", "no log-softmax", |config, step| {
             let [rows, _, vocab] = sizes(config, step);
             let bill = bill(config, step);
@@ -218,20 +211,6 @@ fn of_weights() -> Vec<Wrong> {
     vec![
         peak("6.7-head-always", "a head of its own", |config, step| {
             bill(&GptConfig { tied: false, ..config.clone() }, step).peak()
-        }),
-        peak("6.7-head-never", "a tied head", |config, step| {
-            bill(&GptConfig { tied: true, ..config.clone() }, step).peak()
-        }),
-        peak("6.7-biases", "matrices only", |config, step| {
-            let bill = bill(config, step);
-            let small = 13 * config.width as u64;
-            Bill { weights_of_block: bill.weights_of_block - small, ..bill }.peak()
-        }),
-        peak("6.7-positions", "no positions", |config, step| {
-            bill(&GptConfig { context: 0, ..config.clone() }, step).peak()
-        }),
-        peak("6.7-time-for-context", "as many positions as tokens", |config, step| {
-            bill(&GptConfig { context: step.time as usize, ..config.clone() }, step).peak()
         }),
         peak("6.7-one-number", "AdamW keeps one", |config, step| {
             let rule = if step.rule == Rule::AdamW { Rule::SgdMomentum } else { step.rule };

@@ -68,7 +68,8 @@ pub enum Finding {
 
 impl MemoryTable {
     /// The table of a snapshot. `steps` says for each step how long the history was when it began,
-    /// and `capacity` how many bytes the device has.
+    /// and `capacity` how many bytes the device has. What kernels keep for variables of their own
+    /// is in no segment and not counted here, nor by PyTorch's statistics.
     pub fn of(
         snapshot: &Snapshot,
         steps: &[usize],
@@ -96,7 +97,7 @@ impl MemoryTable {
             }
         }
         let reserved: u64 = snapshot.segments.iter().map(|segment| segment.size).sum();
-        let (outside, step) = (capacity - reserved, steps.len());
+        let (outside, step) = (capacity.saturating_sub(reserved), steps.len());
         MemoryTable { rows, outside, step, loss_op: loss_op.to_string(), asked }
     }
 }

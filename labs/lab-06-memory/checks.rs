@@ -7,12 +7,12 @@ mod again_blocks;
 mod again_model;
 #[path = "checks/again_second.rs"]
 mod again_second;
-#[path = "checks/blocks.rs"]
-mod blocks;
 #[path = "checks/block_thoughts.rs"]
 mod block_thoughts;
 #[path = "checks/block_words.rs"]
 mod block_words;
+#[path = "checks/blocks.rs"]
+mod blocks;
 #[path = "checks/device.rs"]
 mod device;
 #[path = "checks/holder.rs"]

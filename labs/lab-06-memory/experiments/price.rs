@@ -8,7 +8,7 @@ use engine_room_labs::{Cell, LabArgs, Output, Table, shortest_seconds};
 use crate::experiments::language::{SMALL, Trainer};
 
 const BATCH: usize = 8;
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 3;
 const CONFIG: GptConfig = GptConfig { layers: 8, ..SMALL };
 
 /// Whether a block runs again, by its number.

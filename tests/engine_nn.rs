@@ -27,7 +27,7 @@ impl Module for Residual {
     }
 
     fn forward(&self, x: &Tensor) -> Tensor {
-        x.add(&self.linear.forward(x).relu().mul(&self.scale.get()))
+        x.add(&self.linear.call("linear", x).relu().mul(&self.scale.get()))
     }
 }
 

@@ -237,7 +237,7 @@ impl Region {
         let _random = RandomState::set(self.random);
         let _autocast = set_autocast(self.autocast);
         let _outside = memory::outside_operations();
-        let _module = memory::inside_part(self.module, None);
+        let _module = memory::inside_module(self.module);
         recorded(|| (self.run)(&inputs));
         let saved = RUNS.with_borrow(|runs| match runs.last() {
             Some(Run::Again(_, saved)) => *saved,

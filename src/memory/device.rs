@@ -50,7 +50,7 @@ pub(crate) fn take(device: Device, bytes: u64) -> Result<(DevicePtr, u64), Error
     match allocator.alloc(bytes, device.driver().default_stream().id, label()) {
         Ok(at) => Ok((DevicePtr(at), allocator.block_size(at))),
         Err(Error::OutOfMemory { requested, allocated, capacity, .. }) => {
-            let report = report::out_of_memory(device, requested, &allocator);
+            let report = report::out_of_memory(requested, &allocator);
             let device = device.to_string();
             Err(Error::OutOfMemory { device, requested, allocated, capacity, report })
         }

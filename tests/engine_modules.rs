@@ -174,6 +174,7 @@ fn a_gpt_that_runs_out_says_which_of_its_parts_hold_the_memory() {
     let text = error.to_string();
     println!("{text}");
     for part in [
+        "; the allocator needs a segment of 2.00 MiB (2097152 bytes) for it; tensors hold ",
         "by linear (activation) in blocks.*.linear1",
         "by gelu (activation) in blocks.*, ",
         "by to (parameter), ",

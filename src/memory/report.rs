@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::error::Bytes;
 use crate::memory::Role;
-use crate::memory::caching::{CachingAllocator, Metric, Source, State};
+use crate::memory::caching::{CachingAllocator, Metric, Request, Source, State};
 use crate::memory::running::{Label, RunningOp};
 
 /// How many holders are named.
@@ -30,8 +30,9 @@ pub(super) fn out_of_memory<S: Source>(requested: u64, allocator: &CachingAlloca
         (reserved - stats.of(Metric::ActiveBytes).current, allocator.largest_free());
     let holders = holders(allocator);
     let mut report = format!(
-        "tensors hold {}; {} are reserved, of which {} are in no use, the largest free block of \
+        "{}tensors hold {}; {} are reserved, of which {} are in no use, the largest free block of \
          them with {}",
+        segment(requested, allocator.settings().caching),
         Bytes(held),
         Bytes(reserved),
         Bytes(unused),
@@ -50,6 +51,16 @@ pub(super) fn out_of_memory<S: Source>(requested: u64, allocator: &CachingAlloca
         write!(report, "; try: {advice}").expect("a String");
     }
     report
+}
+
+/// How much the device was asked for, if that is more than the tensor needs.
+fn segment(requested: u64, caching: bool) -> String {
+    match Request::new(requested, 0) {
+        Some(request) if caching && request.segment > request.size => {
+            format!("the allocator needs a segment of {} for it; ", Bytes(request.segment))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Who has the blocks, the largest holder first.

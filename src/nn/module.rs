@@ -24,7 +24,8 @@ use crate::nn::tree;
 ///     }
 ///
 ///     fn forward(&self, x: &Tensor) -> Tensor {
-///         x.add(&self.linear.call("linear", x).relu().mul(&self.scale.get()))
+///         let y = self.linear.call("linear", x).relu();
+///         x.add(&y.mul(&self.scale.get()))
 ///     }
 /// }
 /// ```

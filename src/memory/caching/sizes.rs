@@ -17,7 +17,7 @@ pub const SEGMENT_UNIT: u64 = 2 << 20;
 
 /// What is asked of the allocator, rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request {
+pub(in crate::memory) struct Request {
     /// Bytes that were asked for.
     pub bytes: u64,
     /// Bytes of the block.

@@ -4,7 +4,7 @@
 //! [`autograd::apply`], which runs it and, when a gradient will be asked for, records a node of the
 //! graph. Backends under `device` do the arithmetic, and [`memory`] counts every byte they hold.
 //!
-//! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
+//! Where to start reading: `tensor/mod.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 
 pub mod amp;
 pub mod autograd;

@@ -210,7 +210,7 @@ impl Node {
         }
         // Stored as it is only if nobody else can see it: y = a + b hands one and the same tensor
         // to both sides, and clipping one gradient must not clip the other.
-        let first = if dx.is_sole_owner() && dx.is_contiguous() {
+        let first = if Node::can_keep(&dx) {
             dx
         } else {
             let name = "accumulate_grad";
@@ -220,6 +220,11 @@ impl Node {
         };
         first.storage().set_role(Role::Gradient);
         *grad = Some(first);
+    }
+
+    /// Whether a leaf may keep a gradient as it is.
+    pub fn can_keep(dx: &Tensor) -> bool {
+        dx.is_sole_owner() && dx.is_contiguous()
     }
 }
 

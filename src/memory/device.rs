@@ -50,7 +50,8 @@ pub(crate) fn take(device: Device, bytes: u64) -> Result<(DevicePtr, u64), Error
     match allocator.alloc(bytes, device.driver().default_stream().id, label()) {
         Ok(at) => Ok((DevicePtr(at), allocator.block_size(at))),
         Err(Error::OutOfMemory { requested, allocated, capacity, .. }) => {
-            let report = report::out_of_memory(requested, &allocator);
+            let left = capacity.unwrap_or(0).saturating_sub(allocated);
+            let report = report::out_of_memory(requested, left, &allocator);
             let device = device.to_string();
             Err(Error::OutOfMemory { device, requested, allocated, capacity, report })
         }

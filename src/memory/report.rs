@@ -22,7 +22,12 @@ struct Holder {
 }
 
 /// What stands behind the first sentence of the error, which says what was asked and what is free.
-pub(super) fn out_of_memory<S: Source>(requested: u64, allocator: &CachingAllocator<S>) -> String {
+/// `left` is what the device has in no segment.
+pub(super) fn out_of_memory<S: Source>(
+    requested: u64,
+    left: u64,
+    allocator: &CachingAllocator<S>,
+) -> String {
     let stats = allocator.stats();
     let held = stats.of(Metric::AllocatedBytes).current;
     let reserved = stats.of(Metric::ReservedBytes).current;
@@ -47,7 +52,7 @@ pub(super) fn out_of_memory<S: Source>(requested: u64, allocator: &CachingAlloca
         let role = role.name();
         write!(report, "{comma}{bytes} by {op} ({role}){inside}{module}").expect("a String");
     }
-    for advice in advice(requested, unused, &holders) {
+    for advice in advice(requested, unused + left, &holders) {
         write!(report, "; try: {advice}").expect("a String");
     }
     report
@@ -92,13 +97,13 @@ fn any_number(module: &str) -> String {
 }
 
 /// What would have helped, the likeliest first.
-fn advice(requested: u64, unused: u64, holders: &[Holder]) -> Vec<&'static str> {
+fn advice(requested: u64, free: u64, holders: &[Holder]) -> Vec<&'static str> {
     let held_by = |role: Role| -> u64 {
         holders.iter().filter(|it| it.role == role).map(|it| it.bytes).sum()
     };
     let activations = held_by(Role::Activation);
     let mut advice = Vec::new();
-    if unused >= requested {
+    if free >= requested {
         advice.push(
             "enough is free, but in pieces: free tensors that were made early and live long, or \
              set max_split_size, so that large blocks are not cut for small tensors",

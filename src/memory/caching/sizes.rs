@@ -45,7 +45,8 @@ impl Request {
     }
 }
 
-/// How the allocator may be set (PyTorch's `PYTORCH_ALLOC_CONF`).
+/// How the allocator may be set (PyTorch's `PYTORCH_CUDA_ALLOC_CONF`, which 2.9.1 calls deprecated
+/// and is the only name that its allocator reads).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Whether freed memory is kept. Without it each tensor is an allocation of the driver's: slow,

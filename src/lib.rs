@@ -4,7 +4,7 @@
 //! [`autograd::apply`], which runs it and, when a gradient will be asked for, records a node of the
 //! graph. Backends under `device` do the arithmetic, and [`memory`] counts every byte they hold.
 //!
-//! Where to start reading: `tensor.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
+//! Where to start reading: `tensor/mod.rs`, then `autograd/op.rs`, then `ops/binary.rs`.
 
 pub mod amp;
 pub mod autograd;
@@ -23,7 +23,7 @@ mod shape;
 mod storage;
 mod tensor;
 
-pub use autograd::{inference_mode, is_grad_enabled, no_grad, recompute};
+pub use autograd::{enable_grad, inference_mode, is_grad_enabled, no_grad, recompute};
 pub use device::{Device, cuda, driver, sim};
 pub use dtype::{DType, Element, Scalar, bf16, f16};
 pub use error::{Error, Misuse, catch};

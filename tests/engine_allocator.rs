@@ -249,7 +249,7 @@ fn blocks_above_max_split_size_are_not_cut() {
     assert_eq!(script.allocator.stats().oversize_allocations.allocated, 2);
     let refusal = refused(|| {
         let mut allocator = CachingAllocator::new(Fake::new(0));
-        allocator.set(Settings { max_split_size: 20 * MIB - 1, ..Settings::default() });
+        allocator.set(Settings { max_split_size: 20 * MIB, ..Settings::default() });
     });
     assert_eq!(refusal.op, "max_split_size");
 }
@@ -258,7 +258,7 @@ fn blocks_above_max_split_size_are_not_cut() {
 #[test]
 fn only_as_much_as_is_needed_is_released() {
     let mut script = Script::new(100 * MIB);
-    script.allocator.set(Settings { max_split_size: 20 * MIB, ..Settings::default() });
+    script.allocator.set(Settings { max_split_size: 21 * MIB, ..Settings::default() });
     for (name, size) in [("a", 22), ("b", 24), ("c", 26), ("d", 12)] {
         script.alloc(name, size * MIB).unwrap();
     }

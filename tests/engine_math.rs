@@ -88,6 +88,37 @@ fn erf_is_within_two_units() {
     }
 }
 
+/// What PyTorch 2.9.1 gives for -0 and 0, on its CPU: `torch.tanh(torch.tensor([-0.0, 0.0]))`.
+#[test]
+fn the_sign_of_zero_is_kept() {
+    let zeros = Tensor::from_vec(vec![-0.0_f32, 0.0], &[2]);
+    let odd: [(&str, fn(&Tensor) -> Tensor); 13] = [
+        ("floor", Tensor::floor),
+        ("ceil", Tensor::ceil),
+        ("round", Tensor::round),
+        ("trunc", Tensor::trunc),
+        ("sqrt", Tensor::sqrt),
+        ("sin", Tensor::sin),
+        ("tanh", Tensor::tanh),
+        ("expm1", Tensor::expm1),
+        ("log1p", Tensor::log1p),
+        ("silu", Tensor::silu),
+        ("erf", Tensor::erf),
+        ("gelu", Tensor::gelu),
+        ("reciprocal", |x| x.reciprocal().reciprocal()),
+    ];
+    for (name, function) in odd {
+        let bits: Vec<u32> = function(&zeros).to_vec::<f32>().iter().map(|y| y.to_bits()).collect();
+        assert_eq!(bits, [0x8000_0000, 0], "{name}(-0) and {name}(0)");
+    }
+    let even: [(&str, fn(&Tensor) -> Tensor); 3] =
+        [("abs", Tensor::abs), ("sign", Tensor::sign), ("square", Tensor::square)];
+    for (name, function) in even {
+        let bits: Vec<u32> = function(&zeros).to_vec::<f32>().iter().map(|y| y.to_bits()).collect();
+        assert_eq!(bits, [0, 0], "{name}(-0) and {name}(0)");
+    }
+}
+
 #[test]
 fn layouts_and_sizes_change_no_bit() {
     let x = Tensor::randn(&[300, 700], &mut Generator::new(3));

@@ -27,7 +27,8 @@ impl Module for Residual {
     }
 
     fn forward(&self, x: &Tensor) -> Tensor {
-        x.add(&self.linear.forward(x).relu().mul(&self.scale.get()))
+        let y = self.linear.call("linear", x).relu();
+        x.add(&y.mul(&self.scale.get()))
     }
 }
 

@@ -9,7 +9,7 @@ use engine_room::memory::{
 };
 use engine_room::nn::{Linear, Module, Sequential, Tanh};
 use engine_room::rng::Generator;
-use engine_room::{Device, Tensor, catch, sim};
+use engine_room::{DType, Device, Tensor, catch, sim};
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
@@ -48,6 +48,21 @@ fn bytes_are_known_by_operation_now_and_at_the_peak() {
     drop((x, y));
     assert_eq!((held(cpu, false), memory_allocated(cpu)), (vec![], 0));
     assert_eq!(held(cpu, true), peak, "the peak stays until it is reset");
+}
+
+/// 38 MiB in a segment and 24 outside would be enough for 40, in one piece.
+#[test]
+fn a_report_says_that_enough_is_free_in_pieces() {
+    let device = Device::Sim(55);
+    sim::set_capacity(55, 64 * MIB);
+    let bytes = |mib: usize| Tensor::full_on(&[mib << 20], 0, DType::U8, device);
+    drop(bytes(40));
+    let stays = bytes(2);
+    let error = catch(|| bytes(40)).expect_err("38 and 24 MiB are no 40");
+    assert!(error.to_string().contains("try: enough is free, but in pieces"), "{error}");
+    let error = catch(|| bytes(63)).expect_err("38 and 24 MiB are not 63");
+    assert!(!error.to_string().contains("in pieces"), "{error}");
+    drop(stays);
 }
 
 #[test]

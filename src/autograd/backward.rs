@@ -8,6 +8,7 @@ use crate::Tensor;
 use crate::autograd::mode::no_grad;
 use crate::autograd::node::Node;
 use crate::error::misuse;
+use crate::memory::Role;
 
 /// Computes the gradients of every leaf that `root` depends on and adds them to what is there.
 ///
@@ -187,13 +188,17 @@ fn walk(
 
 /// The first gradient of a node is kept and later ones are added to it.
 fn add(waiting: &mut BTreeMap<u64, (Arc<Node>, Tensor)>, node: Arc<Node>, dx: Tensor) {
-    match waiting.entry(node.id()) {
-        Entry::Vacant(first) => {
-            first.insert((node, dx));
-        }
-        Entry::Occupied(mut later) => {
-            let (_, sum) = later.get_mut();
+    let is_of_leaf = node.is_leaf();
+    let sum = match waiting.entry(node.id()) {
+        Entry::Vacant(first) => &first.insert((node, dx)).1,
+        Entry::Occupied(later) => {
+            let (_, sum) = later.into_mut();
             *sum = sum.add(&dx);
+            sum
         }
+    };
+    // Leaves are the oldest nodes, so they come last; what they will keep is a gradient by now.
+    if is_of_leaf && Node::can_keep(sum) && sum.storage().role() == Role::Other {
+        sum.storage().set_role(Role::Gradient);
     }
 }

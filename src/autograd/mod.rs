@@ -23,7 +23,9 @@ pub use graph::{Graph, GraphNode, SavedTensor};
 pub use in_place::apply_in_place;
 pub(crate) use in_place::{add_at, node_of_view};
 pub(crate) use mode::{AutocastGuard, set_autocast};
-pub use mode::{autocast_dtype, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
+pub use mode::{
+    autocast_dtype, enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad,
+};
 pub use node::Node;
 pub use op::{Op, apply};
 pub(crate) use recompute::is_recomputing;

@@ -13,7 +13,7 @@ use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
 use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
-use crate::memory::{Role, count_hidden_copy, running};
+use crate::memory::{Role, count_hidden_copy, current_module, inside_module, running};
 use crate::shape::Dims;
 
 /// A recorded operation, or the place where a leaf's gradient is collected.
@@ -23,6 +23,8 @@ pub struct Node {
     shape: Dims,
     dtype: DType,
     edges: Vec<Option<Arc<Node>>>,
+    /// The part of a model that the operation was in; its backward pass is in it too.
+    module: &'static str,
     kind: Kind,
 }
 
@@ -63,14 +65,14 @@ impl Node {
     ) -> Arc<Node> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (shape, dtype) = (*of.layout().shape(), of.dtype());
+        let (shape, dtype, module) = (*of.layout().shape(), of.dtype(), current_module());
         Arc::new_cyclic(|node| {
             if let Kind::Op { ctx, .. } = &kind
                 && let Some(ctx) = &*lock(ctx)
             {
                 ctx.set_node(node.clone());
             }
-            Node { id, name, shape, dtype, edges, kind }
+            Node { id, name, shape, dtype, edges, module, kind }
         })
     }
 
@@ -121,6 +123,7 @@ impl Node {
         };
         let _off = set_autocast(None);
         let _running = running(self.name, true);
+        let _module = inside_module(self.module);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {
@@ -207,14 +210,21 @@ impl Node {
         }
         // Stored as it is only if nobody else can see it: y = a + b hands one and the same tensor
         // to both sides, and clipping one gradient must not clip the other.
-        let first = if dx.is_sole_owner() && dx.is_contiguous() {
+        let first = if Node::can_keep(&dx) {
             dx
         } else {
-            count_hidden_copy("accumulate_grad", dx.nbytes());
+            let name = "accumulate_grad";
+            count_hidden_copy(name, dx.nbytes());
+            let _running = running(name, false);
             dx.copy()
         };
         first.storage().set_role(Role::Gradient);
         *grad = Some(first);
+    }
+
+    /// Whether a leaf may keep a gradient as it is.
+    pub fn can_keep(dx: &Tensor) -> bool {
+        dx.is_sole_owner() && dx.is_contiguous()
     }
 }
 

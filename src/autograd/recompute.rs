@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::Tensor;
-use crate::autograd::mode::{autocast_dtype, is_grad_enabled, recorded, set_autocast};
+use crate::autograd::mode::{autocast_dtype, enable_grad, is_grad_enabled, set_autocast};
 use crate::autograd::node::Node;
 use crate::dtype::DType;
 use crate::error::misuse;
@@ -237,8 +237,8 @@ impl Region {
         let _random = RandomState::set(self.random);
         let _autocast = set_autocast(self.autocast);
         let _outside = memory::outside_operations();
-        let _module = memory::inside_part(self.module, None);
-        recorded(|| (self.run)(&inputs));
+        let _module = memory::inside_module(self.module);
+        enable_grad(|| (self.run)(&inputs));
         let saved = RUNS.with_borrow(|runs| match runs.last() {
             Some(Run::Again(_, saved)) => *saved,
             _ => unreachable!("it was pushed above"),

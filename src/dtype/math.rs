@@ -58,7 +58,7 @@ pub fn exp(x: f32) -> f32 {
     (small_expm1(r) + 1.0) * power_of_two(half) * power_of_two(n - half)
 }
 
-/// eˣ − 1, exact for small x, where eˣ has lost it.
+/// eˣ − 1, exact for small x, where eˣ has lost it; of −0 it is −0.
 #[inline(always)]
 pub fn expm1(x: f32) -> f32 {
     let x = if x > 89.0 { 89.0 } else { x };
@@ -66,7 +66,7 @@ pub fn expm1(x: f32) -> f32 {
     let (n, r) = split(x);
     let half = power_of_two(n - 1);
     let y = 2.0 * half.mul_add(small_expm1(r), half - 0.5);
-    if n == 0 { small_expm1(r) } else { y }
+    if n == 0 { small_expm1(r).copysign(x) } else { y }
 }
 
 /// ln x: −∞ at 0, NaN below.
@@ -96,14 +96,14 @@ pub fn ln(x: f32) -> f32 {
     if x >= 0.0 { y } else { f32::NAN }
 }
 
-/// ln(1 + x), exact for small x, where 1 + x has lost it.
+/// ln(1 + x), exact for small x, where 1 + x has lost it; of −0 it is −0.
 #[inline(always)]
 pub fn log1p(x: f32) -> f32 {
     let sum = 1.0 + x;
     let lost = (x - (sum - 1.0)) / sum;
     let y = ln(sum) + lost;
     // Where the sum is 0, infinite or NaN, nothing was lost.
-    if sum > 0.0 && sum < f32::INFINITY { y } else { ln(sum) }
+    if sum > 0.0 && sum < f32::INFINITY { y.copysign(x) } else { ln(sum) }
 }
 
 /// tanh x.
@@ -116,7 +116,8 @@ pub fn tanh(x: f32) -> f32 {
     let p = p.mul_add(z, -5.374_349_7e-2);
     let p = p.mul_add(z, 1.333_149_1e-1);
     let p = p.mul_add(z, -3.333_328_4e-1);
-    let near = (p * z).mul_add(x, x);
+    // Of -0 it is -0, which the sum loses.
+    let near = (p * z).mul_add(x, x).copysign(x);
     let far = (1.0 - 2.0 / (exp(2.0 * size) + 1.0)).copysign(x);
     if size < 0.625 { near } else { far }
 }
@@ -184,7 +185,7 @@ fn small_sin(r: f32) -> f32 {
     let p = p.mul_add(z, -1.983_933e-4);
     let p = p.mul_add(z, 8.333_329_1e-3);
     let p = p.mul_add(z, -1.666_666_7e-1);
-    (p * z).mul_add(r, r)
+    (p * z).mul_add(r, r).copysign(r)
 }
 
 #[inline(always)]

@@ -3,10 +3,10 @@
 //! On a simulated GPU the allocator says which bytes each tensor has, so that an access beside all
 //! tensors is found as before. What it cannot find any more is an access of a neighbour, or of
 //! memory that another tensor got meanwhile; [`Settings::caching`] switches the cache off, and then
-//! each tensor lies alone.
+//! each tensor lies alone. So does `ENGINE_ROOM_NO_MEMORY_CACHING=1` in the environment.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
 use crate::device::driver::{DevicePtr, Stream};
@@ -21,6 +21,10 @@ type Shared = &'static Mutex<CachingAllocator<DriverSource>>;
 /// The allocator of a device, locked. Under it only the driver is called.
 pub(super) type Locked = MutexGuard<'static, CachingAllocator<DriverSource>>;
 
+/// Whether the allocators begin with a cache; the environment is read once.
+static CACHING: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("ENGINE_ROOM_NO_MEMORY_CACHING").is_none_or(|it| it != "1"));
+
 static ALLOCATORS: Mutex<Option<HashMap<Device, Shared>>> = Mutex::new(None);
 
 /// The allocator of a device that has a driver; made at its first use, for the rest of the program.
@@ -29,8 +33,9 @@ pub(super) fn allocator(device: Device) -> Locked {
     let driver = device.driver();
     let mut allocators = ALLOCATORS.lock().unwrap_or_else(PoisonError::into_inner);
     let shared = *allocators.get_or_insert_default().entry(device).or_insert_with(|| {
-        let source = DriverSource { device, driver };
-        Box::leak(Box::new(Mutex::new(CachingAllocator::new(source))))
+        let mut allocator = CachingAllocator::new(DriverSource { device, driver });
+        allocator.set(Settings { caching: *CACHING, ..Settings::default() });
+        Box::leak(Box::new(Mutex::new(allocator)))
     });
     drop(allocators);
     shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -45,7 +50,8 @@ pub(crate) fn take(device: Device, bytes: u64) -> Result<(DevicePtr, u64), Error
     match allocator.alloc(bytes, device.driver().default_stream().id, label()) {
         Ok(at) => Ok((DevicePtr(at), allocator.block_size(at))),
         Err(Error::OutOfMemory { requested, allocated, capacity, .. }) => {
-            let report = report::out_of_memory(device, requested, &allocator);
+            let left = capacity.unwrap_or(0).saturating_sub(allocated);
+            let report = report::out_of_memory(requested, left, &allocator);
             let device = device.to_string();
             Err(Error::OutOfMemory { device, requested, allocated, capacity, report })
         }

@@ -1,7 +1,6 @@
 //! The ledger of a device: who holds how many bytes for what, now and at the peak.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Device, cuda, sim};
@@ -23,20 +22,24 @@ pub struct Holding {
     pub bytes: u64,
 }
 
+/// What one operation holds.
+#[derive(Clone, Copy)]
+struct Row {
+    op: RunningOp,
+    bytes: ByRole,
+}
+
 /// How many rows are remembered by where the name of their operation lies.
 const SEEN: usize = 64;
 
 pub(super) struct Ledger {
     live: u64,
     peak: u64,
-    by_role: ByRole,
-    /// Which row of the tables below belongs to an operation.
-    rows: BTreeMap<RunningOp, usize>,
-    now: Vec<ByRole>,
-    /// Rows that were asked for, by address and length of the operation's name.
-    seen: [((usize, usize, bool), usize); SEEN],
-    /// The table when `live` left the peak; out of date until then.
-    at_peak: Vec<ByRole>,
+    rows: Vec<Row>,
+    /// Numbers of rows, by where in the memory the name of their operation lies.
+    seen: [u32; SEEN],
+    /// The rows when `live` left the peak; out of date until then.
+    at_peak: Vec<Row>,
     is_at_peak: bool,
     /// The allocations of the host; those of a device are in its allocator.
     pub(super) history: History,
@@ -47,10 +50,8 @@ impl Ledger {
         Ledger {
             live: 0,
             peak: 0,
-            by_role: [0; Role::ALL.len()],
-            rows: BTreeMap::new(),
-            now: Vec::new(),
-            seen: [((0, 0, false), 0); SEEN],
+            rows: Vec::new(),
+            seen: [0; SEEN],
             at_peak: Vec::new(),
             is_at_peak: true,
             history: History::new(),
@@ -68,15 +69,23 @@ impl Ledger {
     }
 
     pub(super) fn by_role(&self) -> ByRole {
-        self.by_role
+        let mut sum = ByRole::default();
+        for row in &self.rows {
+            sum.iter_mut().zip(row.bytes).for_each(|(sum, bytes)| *sum += bytes);
+        }
+        sum
+    }
+
+    /// The operation of a row.
+    pub(super) fn op(&self, row: u32) -> RunningOp {
+        self.rows[row as usize].op
     }
 
     /// Counts bytes in, with no particular role; gives the row of the operation.
-    pub(super) fn add(&mut self, op: RunningOp, bytes: u64) -> usize {
+    pub(super) fn add(&mut self, op: RunningOp, bytes: u64) -> u32 {
         let row = self.row(op);
+        self.rows[row as usize].bytes[Role::Other as usize] += bytes;
         self.live += bytes;
-        self.by_role[Role::Other as usize] += bytes;
-        self.now[row][Role::Other as usize] += bytes;
         if self.live > self.peak {
             self.peak = self.live;
             self.is_at_peak = true;
@@ -85,40 +94,38 @@ impl Ledger {
     }
 
     /// The row of an operation, a new one if need be.
-    fn row(&mut self, op: RunningOp) -> usize {
+    fn row(&mut self, op: RunningOp) -> u32 {
         // Looked for by where the name lies first: that is almost always enough, and fast.
-        let at = op.name.as_ptr() as usize;
-        let seen = &mut self.seen[(at / 8 + usize::from(op.backward)) % SEEN];
-        if seen.0 == (at, op.name.len(), op.backward) {
-            return seen.1;
+        let place = (op.name.as_ptr() as usize / 4 + usize::from(op.backward)) % SEEN;
+        let seen = self.seen[place];
+        if self.rows.get(seen as usize).is_some_and(|row| row.op.is_same_text(&op)) {
+            return seen;
         }
-        let next = self.now.len();
-        let row = *self.rows.entry(op).or_insert(next);
-        if row == next {
-            self.now.push(ByRole::default());
-        }
-        *seen = ((at, op.name.len(), op.backward), row);
-        row
+        let known = self.rows.iter().position(|row| row.op == op);
+        let row = known.unwrap_or_else(|| {
+            self.rows.push(Row { op, bytes: ByRole::default() });
+            self.rows.len() - 1
+        });
+        self.seen[place] = row as u32;
+        row as u32
     }
 
     /// Counts bytes out again.
-    pub(super) fn remove(&mut self, row: usize, role: Role, bytes: u64) {
+    pub(super) fn remove(&mut self, row: u32, role: Role, bytes: u64) {
         // The table is copied when the peak is left, not at each step of a climb.
         if self.is_at_peak && bytes > 0 {
-            self.at_peak.clone_from(&self.now);
+            self.at_peak.clone_from(&self.rows);
             self.is_at_peak = false;
         }
         self.live -= bytes;
-        self.by_role[role as usize] -= bytes;
-        self.now[row][role as usize] -= bytes;
+        self.rows[row as usize].bytes[role as usize] -= bytes;
     }
 
     /// Moves bytes from one role to another.
-    pub(super) fn change_role(&mut self, row: usize, from: Role, to: Role, bytes: u64) {
-        for table in [&mut self.by_role, &mut self.now[row]] {
-            table[from as usize] -= bytes;
-            table[to as usize] += bytes;
-        }
+    pub(super) fn change_role(&mut self, row: u32, from: Role, to: Role, bytes: u64) {
+        let of_row = &mut self.rows[row as usize].bytes;
+        of_row[from as usize] -= bytes;
+        of_row[to as usize] += bytes;
     }
 
     /// Starts the peak anew from what is live now.
@@ -129,16 +136,13 @@ impl Ledger {
 
     /// What is held now, or was at the peak; the largest first.
     pub(super) fn holdings(&self, at_peak: bool) -> Vec<Holding> {
-        let table = if at_peak && !self.is_at_peak { &self.at_peak } else { &self.now };
+        let rows = if at_peak && !self.is_at_peak { &self.at_peak } else { &self.rows };
         let mut holdings = Vec::new();
-        for (&op, &row) in &self.rows {
-            for (role, bytes) in Role::ALL.into_iter().zip(*table.get(row).unwrap_or(&[0; 5])) {
-                if bytes > 0 {
-                    holdings.push(Holding { op, role, bytes });
-                }
-            }
+        for &Row { op, bytes } in rows {
+            let held = Role::ALL.into_iter().zip(bytes).filter(|&(_, bytes)| bytes > 0);
+            holdings.extend(held.map(|(role, bytes)| Holding { op, role, bytes }));
         }
-        holdings.sort_by_key(|it| Reverse(it.bytes));
+        holdings.sort_by_key(|it| (Reverse(it.bytes), it.op));
         holdings
     }
 }

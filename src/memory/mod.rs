@@ -35,7 +35,7 @@ pub(crate) use host::{filled, room};
 pub use ledger::Holding;
 pub use role::Role;
 pub use running::{Label, RunningOp};
-pub(crate) use running::{current_module, inside_part, outside_operations, running};
+pub(crate) use running::{current_module, inside_module, inside_part, outside_operations, running};
 pub use snapshot::{Snapshot, memory_snapshot, record_memory_history};
 pub use summary::{memory_stats, memory_summary};
 pub(crate) use tracked::Tracked;

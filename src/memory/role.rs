@@ -1,7 +1,7 @@
 //! Roles: what the bytes of a storage are for.
 
 /// What the bytes of a storage are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Role {
     /// Nothing in particular: inputs, results, temporaries.

@@ -15,25 +15,30 @@ pub(crate) struct Tracked {
     device: Device,
     address: u64,
     bytes: u64,
+    module: &'static str,
     /// The row of the operation in the ledger.
-    row: usize,
-    label: Label,
+    row: u32,
     role: AtomicU8,
 }
 
 impl Tracked {
     /// Counts bytes at an address of `device` in, with no particular role.
     pub(crate) fn new(device: Device, address: u64, bytes: u64) -> Tracked {
-        let (label, role) = (label(), AtomicU8::new(Role::Other as u8));
+        let Label { op, role, module } = label();
         let mut ledger = ledger(device);
-        let row = ledger.add(label.op, bytes);
-        let tracked = Tracked { device, address, bytes, row, label, role };
-        tracked.record(&mut ledger, &[Action::Alloc]);
-        tracked
+        let row = ledger.add(op, bytes);
+        if ledger.history.is_on() {
+            record(&mut ledger, (address, bytes), Label { op, role, module }, &[Action::Alloc]);
+        }
+        Tracked { device, address, bytes, module, row, role: AtomicU8::new(role as u8) }
     }
 
     pub(crate) fn device(&self) -> Device {
         self.device
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
     }
 
     pub(crate) fn role(&self) -> Role {
@@ -49,24 +54,24 @@ impl Tracked {
         drop(ledger);
         change_role(self.device, self.address, role);
     }
-
-    /// Adds to the history of the host. A device's allocator keeps its own.
-    fn record(&self, ledger: &mut Ledger, actions: &[Action]) {
-        if !ledger.history.is_on() || self.bytes == 0 {
-            return;
-        }
-        let label = Label { role: self.role(), ..self.label };
-        let (address, size, stream) = (self.address, self.bytes, 0);
-        for &action in actions {
-            ledger.history.push(TraceEntry { action, address, size, stream, label });
-        }
-    }
 }
 
 impl Drop for Tracked {
     fn drop(&mut self) {
         let mut ledger = ledger(self.device);
-        self.record(&mut ledger, &[Action::FreeRequested, Action::FreeCompleted]);
-        ledger.remove(self.row, self.role(), self.bytes);
+        let role = self.role();
+        if ledger.history.is_on() {
+            let label = Label { op: ledger.op(self.row), role, module: self.module };
+            let actions = [Action::FreeRequested, Action::FreeCompleted];
+            record(&mut ledger, (self.address, self.bytes), label, &actions);
+        }
+        ledger.remove(self.row, role, self.bytes);
+    }
+}
+
+/// Adds to the history of the host. A device's allocator keeps its own.
+fn record(ledger: &mut Ledger, (address, size): (u64, u64), label: Label, actions: &[Action]) {
+    for &action in actions.iter().filter(|_| size > 0) {
+        ledger.history.push(TraceEntry { action, address, size, stream: 0, label });
     }
 }

@@ -5,7 +5,6 @@
 use crate::Tensor;
 use crate::dtype::DType;
 use crate::error::misuse;
-use crate::memory::inside_part;
 use crate::nn::{
     Dropout, Embedding, LayerNorm, Linear, Module, Parts, Recomputed, TransformerBlock, init,
 };
@@ -155,11 +154,11 @@ impl Module for Gpt {
             }
         };
         let places = self.positions.weight.get().narrow(0, 0, time);
-        let mut h = self.dropout.forward(&self.tokens.forward(x).add(&places));
+        let embedded = self.tokens.call("tokens", x).add(&places);
+        let mut h = self.dropout.call("dropout", &embedded);
         for (i, block) in self.blocks.iter().enumerate() {
-            let _part = inside_part("blocks", Some(i));
-            h = block.forward(&h);
+            h = block.call_nth("blocks", i, &h);
         }
-        self.head.forward(&self.norm.forward(&h))
+        self.head.call("head", &self.norm.call("norm", &h))
     }
 }

@@ -1,7 +1,6 @@
 //! Modules in a row.
 
 use crate::Tensor;
-use crate::memory::inside_part;
 use crate::nn::{Module, Parts};
 
 /// Modules of any kinds, each of which is given what the one before it gave. Their names are their
@@ -36,8 +35,7 @@ impl Module for Sequential {
     fn forward(&self, x: &Tensor) -> Tensor {
         let mut y = x.clone();
         for (i, layer) in self.layers.iter().enumerate() {
-            let _part = inside_part("", Some(i));
-            y = layer.forward(&y);
+            y = layer.call_nth("", i, &y);
         }
         y
     }

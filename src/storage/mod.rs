@@ -36,10 +36,8 @@ pub struct Storage {
     version: AtomicU64,
     /// The operation that raised the version last, for the message of autograd.
     last_writer: Mutex<&'static str>,
-    address: u64,
     bytes: u64,
     dtype: DType,
-    device: Device,
 }
 
 /// Where the numbers are.
@@ -63,22 +61,21 @@ impl Storage {
     pub(crate) fn of_buffer(buffer: Buffer, page_lock: Option<PageLock>) -> Storage {
         let (dtype, bytes, address) = (buffer.dtype(), buffer.nbytes(), buffer.bytes().as_ptr());
         let memory = Tracked::new(Device::Cpu, address as u64, bytes as u64);
-        let place = (address as u64, bytes as u64);
-        Storage::over(Contents::Host(buffer), dtype, memory, place, page_lock)
+        Storage::over(Contents::Host(buffer), dtype, memory, bytes as u64, page_lock)
     }
 
     /// A storage of a device over memory of it.
     pub(crate) fn of_device(dtype: DType, mut allocation: Allocation) -> Storage {
         let memory = allocation.take_tracked();
-        let place = (allocation.at().0, allocation.bytes());
-        Storage::over(Contents::Device(allocation), dtype, memory, place, None)
+        let bytes = allocation.bytes();
+        Storage::over(Contents::Device(allocation), dtype, memory, bytes, None)
     }
 
     fn over(
         contents: Contents,
         dtype: DType,
         memory: Tracked,
-        (address, bytes): (u64, u64),
+        bytes: u64,
         page_lock: Option<PageLock>,
     ) -> Storage {
         Storage {
@@ -88,10 +85,8 @@ impl Storage {
             holders: Mutex::new(Vec::new()),
             version: AtomicU64::new(0),
             last_writer: Mutex::new("nothing"),
-            address,
             bytes,
             dtype,
-            device: memory.device(),
             memory,
         }
     }
@@ -103,7 +98,7 @@ impl Storage {
 
     /// Where the bytes are.
     pub fn device(&self) -> Device {
-        self.device
+        self.memory.device()
     }
 
     /// Whether the bytes are in page-locked memory of the host.
@@ -113,7 +108,7 @@ impl Storage {
 
     /// The address of the first byte in the device's memory.
     pub fn address(&self) -> u64 {
-        self.address
+        self.memory.address()
     }
 
     /// Bytes that the storage holds, whatever part of them a tensor shows.
@@ -144,7 +139,7 @@ impl Storage {
 
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} storage of {} bytes on {}", self.dtype, self.nbytes(), self.device)
+        write!(f, "{} storage of {} bytes on {}", self.dtype, self.nbytes(), self.device())
     }
 }
 

@@ -27,7 +27,7 @@ static BUDGET: Rule = Rule {
 
 /// Where its files are, how they end, the budget in lines. A file counts in the first that fits.
 const BUDGETS: [(&[&str], &str, usize); 14] = [
-    (&["sim/src/"], ".rs", 15_500),
+    (&["sim/src/"], ".rs", 15_600),
     (&["sim/tests/", "sim/benches/"], ".rs", 8_000),
     (&["src/"], ".rs", 24_500),
     (&["kernels/"], ".cu", 3_000),
@@ -194,7 +194,7 @@ mod planted {
     fn a_part_over_its_budget() {
         catches(budgets, "book/preprocessor/src/a.rs", &"\n".repeat(1_301), 0);
         catches(budgets, "labs/lab-01-a/checks.rs", &"\n".repeat(LAB + 1), 0);
-        catches(budgets, "sim/src/a.rs", &"\n".repeat(15_501), 0);
+        catches(budgets, "sim/src/a.rs", &"\n".repeat(15_601), 0);
         accepts(budgets, "src/a.rs", &"\n".repeat(11_000));
     }
 

@@ -3,7 +3,8 @@
 use crate::alu::Class;
 use crate::ptx::ast::{Kind, Operand};
 
-use super::code::{Access, Atomic, Base, Op, Rule, Space};
+use super::atomic::{Atomic, Rule};
+use super::code::{Access, Base, Op, Space};
 use super::compute::kind_of;
 use super::{Body, Decoded};
 

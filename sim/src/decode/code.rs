@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::atomic::Atomic;
 use crate::alu::{Class, Run, Slots};
 
 pub use super::space::*;
@@ -308,45 +309,6 @@ pub enum Base {
     Wide(u32),
     /// The start of the frame in local memory.
     Frame,
-}
-
-/// An atomic operation on memory.
-#[derive(Debug, Clone, Copy)]
-pub struct Atomic {
-    /// Where, how wide, and the register for the old value: the first of `registers`.
-    pub access: Access,
-    /// Whether the old value is wanted (`atom`, not `red`).
-    pub returns: bool,
-    /// What becomes of the old value.
-    pub rule: Rule,
-    /// The operand, and for `cas` the second one (the new value).
-    pub sources: [u32; 2],
-}
-
-/// What an atomic operation makes of the old value and its operand (§9.7.13.15).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the ISA's")]
-pub enum Rule {
-    Add,
-    And,
-    Or,
-    Xor,
-    Exchange,
-    CompareAndSwap,
-    MinSigned,
-    MaxSigned,
-    MinUnsigned,
-    MaxUnsigned,
-    /// Wraps to zero beyond the operand.
-    Increment,
-    /// Wraps to the operand below zero.
-    Decrement,
-    AddF32,
-    AddF64,
-    AddF16,
-    AddBf16,
-    AddF16x2,
-    AddBf16x2,
 }
 
 /// A register and the smaller ones that it is made of.

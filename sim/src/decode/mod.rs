@@ -4,6 +4,7 @@
 //! refused by name, with its place in the source, before anything runs.
 
 mod access;
+pub mod atomic;
 pub mod code;
 mod compute;
 mod control;

@@ -1,6 +1,6 @@
 //! What threads do together: barriers of a block, exchanges between the lanes of a warp.
 
-use super::code::Rule;
+use super::atomic::Rule;
 
 /// A barrier of the block (§9.7.14.3).
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use half::{bf16, f16};
 
-use crate::decode::code::{Access, Atomic, Rule};
+use crate::decode::atomic::{Atomic, Rule};
+use crate::decode::code::Access;
 use crate::l2::Kind;
 use crate::memory::{Cell, Lanes};
 

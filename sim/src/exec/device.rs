@@ -271,8 +271,8 @@ pub struct Options {
     pub seed: u64,
     /// Ends the launch after so many instructions of its warps.
     pub max_instructions: Option<u64>,
-    /// Host threads to run blocks on; 0 is as many as the host has cores. With one, atomics come
-    /// in the same order each time.
+    /// Host threads to run blocks on; 0 is as many as the host has cores. A kernel whose atomics
+    /// tell which block came first runs on one, so that the same launch always gives the same bits.
     pub threads: usize,
     /// Whether the report shall have what each instruction did.
     pub lines: bool,

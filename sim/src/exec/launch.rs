@@ -97,6 +97,7 @@ impl Run<'_> {
             // A caller that is itself a worker of rayon would take up other work of its pool while
             // it waits, and that may be what waits for this launch.
             _ if rayon::current_thread_index().is_some() => 1,
+            _ if self.kernel.sees_order() => 1,
             0 => rayon::current_num_threads(),
             threads => threads,
         };

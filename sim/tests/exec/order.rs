@@ -67,10 +67,7 @@ fn results_and_counters_do_not_depend_on_host_threads() {
             for threads in [2, 4] {
                 let (others, counted) = run(threads);
                 assert_eq!(buffers, others, "{kernel}, {threads} host threads");
-                // Compare and swap tries again if a block on another thread was faster.
-                if kernel != "atomics" {
-                    assert_eq!(counters, counted, "{kernel}, {threads} host threads");
-                }
+                assert_eq!(counters, counted, "{kernel}, {threads} host threads");
             }
         }
     }
@@ -107,5 +104,51 @@ fn findings_and_counters_of_many_blocks_do_not_depend_on_host_threads() {
     assert_eq!((finding.block, finding.thread, finding.threads), ([31, 0, 0], [8, 0, 0], 600));
     for threads in [2, 4] {
         assert_eq!(run(threads), (buffers.clone(), report.clone()), "{threads} host threads");
+    }
+}
+
+/// Adds 1 / (i + 1) for each thread i to one float, after `wait` turns of a loop that differ from
+/// block to block, and draws a ticket.
+fn sum_and_ticket() -> String {
+    by_hand(
+        "ld.param.u64 %d0, [a];
+        ld.param.u64 %d1, [b];
+        mov.u32 %r0, %ctaid.x;
+        mov.u32 %r1, %tid.x;
+        mad.lo.u32 %r0, %r0, 32, %r1;
+        mov.u32 %r3, %ctaid.x;
+        and.b32 %r3, %r3, 7;
+        mul.lo.u32 %r3, %r3, 500;
+        again:
+        setp.eq.u32 %p0, %r3, 0;
+        @%p0 bra done;
+        sub.u32 %r3, %r3, 1;
+        bra again;
+        done:
+        cvt.rn.f32.u32 %f0, %r0;
+        add.f32 %f0, %f0, 0f3F800000;
+        rcp.rn.f32 %f0, %f0;
+        red.global.add.f32 [%d0], %f0;
+        atom.global.add.u32 %r2, [%d0+4], 1;
+        mad.wide.u32 %d1, %r2, 4, %d1;
+        st.global.u32 [%d1], %r0;
+        ret;",
+    )
+}
+
+#[test]
+fn sums_of_floats_and_tickets_come_in_the_order_of_blocks() {
+    let threads = 64 * 32;
+    let run = |host_threads: usize| {
+        let mut rig = Rig::new("hand.ptx", &sum_and_ticket());
+        rig.options.threads = host_threads;
+        let (buffers, report) = rig.run("k", (64, 32), &[zeros(8), zeros(4 * threads)]);
+        assert_eq!(report.findings, []);
+        (words(&buffers[0]), words(&buffers[1]))
+    };
+    let in_order = (0..threads).fold(0.0_f32, |sum, i| sum + 1.0 / (i as f32 + 1.0));
+    let want = (vec![in_order.to_bits() as i32, threads as i32], Vec::from_iter(0..threads as i32));
+    for host_threads in [0, 1, 2, 4] {
+        (0..20).for_each(|_| assert_eq!(run(host_threads), want, "{host_threads} host threads"));
     }
 }

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use block::{Block, Heap, Segment};
 
 pub use block::State;
+pub(super) use sizes::Request;
 pub use sizes::{
     BLOCK_UNIT, LARGE_SEGMENT, OWN_SEGMENT, SEGMENT_UNIT, SMALL_SEGMENT, SMALL_SIZE, Settings,
 };
@@ -30,7 +31,6 @@ pub use stats::{Metric, Stat, Stats};
 use crate::error::Error;
 use crate::memory::history::{Action, History, TraceEntry};
 use crate::memory::running::Label;
-use sizes::Request;
 
 /// The allocator of one device.
 pub struct CachingAllocator<S: Source> {

@@ -17,7 +17,7 @@ pub const SEGMENT_UNIT: u64 = 2 << 20;
 
 /// What is asked of the allocator, rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request {
+pub(in crate::memory) struct Request {
     /// Bytes that were asked for.
     pub bytes: u64,
     /// Bytes of the block.
@@ -45,12 +45,14 @@ impl Request {
     }
 }
 
-/// How the allocator may be set (PyTorch's `PYTORCH_ALLOC_CONF`).
+/// How the allocator may be set (PyTorch's `PYTORCH_CUDA_ALLOC_CONF`, which 2.9.1 calls deprecated
+/// and is the only name that its allocator reads).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Whether freed memory is kept. Without it each tensor is an allocation of the driver's, as
-    /// with `PYTORCH_NO_CUDA_MEMORY_CACHING=1`: slow, and the way to let a simulated GPU or
-    /// NVIDIA's compute-sanitizer see every access beside a tensor.
+    /// Whether freed memory is kept. Without it each tensor is an allocation of the driver's: slow,
+    /// and the way to let a simulated GPU or NVIDIA's compute-sanitizer see every access beside a
+    /// tensor. A program that is started with `ENGINE_ROOM_NO_MEMORY_CACHING=1` in its environment
+    /// begins without, on every device (PyTorch: `PYTORCH_NO_CUDA_MEMORY_CACHING=1`).
     pub caching: bool,
     /// Blocks of so many bytes or more are not split, so that a large hole stays large
     /// (`max_split_size_mb`); `u64::MAX` for no limit.

@@ -2,12 +2,11 @@
 //! functions that say how are the learner's.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
-use engine_room::Tensor;
 use engine_room::autograd::{Ctx, Op, apply};
 use engine_room::nn::{Module, Parts};
-use engine_room::rng::{GeneratorState, get_state, set_state};
+use engine_room::rng::GeneratorState;
+use engine_room::{Tensor, enable_grad};
 
 /// All that lives from the first run to the second.
 #[derive(Clone)]
@@ -81,26 +80,7 @@ impl Op<2> for OneBlock {
     fn backward(&self, ctx: &Ctx, dy: &Tensor) -> [Option<Tensor>; 2] {
         let kept = Kept { input: ctx.saved(0), random: self.random };
         let block = self.block.as_ref();
-        let dx = recorded(|| (self.second_run)(block, &kept, dy));
+        let dx = enable_grad(|| (self.second_run)(block, &kept, dy));
         [ctx.needs(0).then_some(dx), None]
     }
-}
-
-/// Runs `f` as if it stood outside the backward pass: with recording on, and with the generator as
-/// it is here.
-///
-/// Nothing is recorded inside a backward pass. The switch belongs to the thread, and a new thread
-/// begins with recording on.
-fn recorded(f: impl FnOnce() -> Tensor + Send) -> Tensor {
-    let before = get_state();
-    let (dx, after) = thread::scope(|scope| {
-        let run = scope.spawn(|| {
-            set_state(before);
-            let dx = f();
-            (dx, get_state())
-        });
-        run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    set_state(after);
-    dx
 }

@@ -1,8 +1,8 @@
 //! A GPU that is almost empty and has no room: where its free bytes lie, and what helps.
 
 use engine_room::memory::{
-    LARGE_SEGMENT, SegmentState, Settings, empty_cache, memory_allocated, memory_reserved,
-    memory_snapshot, set_allocator_settings,
+    SegmentState, Settings, empty_cache, memory_allocated, memory_reserved, memory_snapshot,
+    set_allocator_settings,
 };
 use engine_room::{Device, Error, Tensor, catch};
 use engine_room_labs::cell::binary_bytes;
@@ -37,7 +37,7 @@ const WAYS: [Way; 5] = [
     Way { name: "empty_cache() before the last line", emptied: [false, true], ..AS_IT_IS },
     Way { name: "empty_cache() before the 2 MiB", emptied: [true, false], ..AS_IT_IS },
     Way { name: "the 2 MiB first", lasting_first: true, ..AS_IT_IS },
-    Way { name: "max_split_size of 20 MiB", max_split_size: LARGE_SEGMENT, ..AS_IT_IS },
+    Way { name: "max_split_size of 24 MiB", max_split_size: 24 << 20, ..AS_IT_IS },
 ];
 
 /// Those that the figure shows.

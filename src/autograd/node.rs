@@ -222,7 +222,7 @@ impl Node {
         *grad = Some(first);
     }
 
-    /// Whether a leaf may keep a gradient as it is.
+    /// Whether a gradient may be kept as it is, and changed: nobody else can see it.
     pub fn can_keep(dx: &Tensor) -> bool {
         dx.is_sole_owner() && dx.is_contiguous()
     }

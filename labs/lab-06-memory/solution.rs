@@ -233,8 +233,8 @@ pub fn peak_of_step(config: &GptConfig, step: &Step) -> PeakBytes {
     let block_weights = 12 * width * width + 13 * width;
     let head_weights = if config.tied { 0 } else { vocab * width };
     let norm_weights = 2 * width;
-    let above_blocks = head_weights + norm_weights;
-    let weights = (vocab + context) * width + layers * block_weights + above_blocks;
+    let weights = (vocab + context) * width + layers * block_weights + norm_weights + head_weights;
+    let above_blocks = norm_weights + vocab * width; // tied or not, the head computes a gradient
     let numbers = match step.rule {
         Rule::Sgd => 0,
         Rule::SgdMomentum => 1,

@@ -55,7 +55,7 @@ fn tensor_by_tensor(config: &GptConfig, step: &Step) -> PeakBytes {
     };
     let mut best = of(Moment::Step, tokens, all);
     for i in 0..layers as u64 {
-        let later = (layers as u64 - 1 - i) * count(block) + behind;
+        let later = (layers as u64 - 1 - i) * count(block) + count(&[&[w], &[w], &[v, w]]);
         let there = tokens + mask + i * until_then + of_block;
         let here = of(Moment::Block(i), there, later);
         if here.gradients + here.activations >= best.gradients + best.activations {
@@ -84,7 +84,7 @@ fn walk_back(config: &GptConfig, step: &Step) -> PeakBytes {
     };
     now.activations += layers * if step.recompute { row } else { of_block };
     let mut way = vec![now];
-    now.gradients += 8 * width + if config.tied { 0 } else { 4 * vocab * width };
+    now.gradients += 4 * width * (2 + vocab);
     now.activations -= of_end;
     for i in (0..layers).rev() {
         now.moment = Moment::Block(i);
@@ -95,7 +95,8 @@ fn walk_back(config: &GptConfig, step: &Step) -> PeakBytes {
     }
     now.moment = Moment::Step;
     now.activations -= mask;
-    now.gradients += 4 * width * (vocab + context);
+    // The gradient of a tied weight is there already.
+    now.gradients += 4 * width * if config.tied { context } else { vocab + context };
     way.push(now);
     let factor = match step.rule {
         Rule::Sgd => 0,

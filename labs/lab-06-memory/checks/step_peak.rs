@@ -68,7 +68,7 @@ fn small(rng: &mut Generator) -> Vec<(Question, Moment)> {
     ask([about(900), 8, 3, 2, 5, about(20), 7], 0.1, true, Rule::AdamW, true, Moment::Loss);
     // As much at the loss as at the step, and as at the last block: the first one counts.
     ask([66, 8, 2, 2, 3, 3, 107], 0.0, true, Rule::Sgd, false, Moment::Loss);
-    ask([109, 8, 1, 2, 8, 2, 0], 0.0, true, Rule::AdamW, true, Moment::Loss);
+    ask([218, 8, 1, 2, 8, 2, 0], 0.0, true, Rule::AdamW, true, Moment::Loss);
     questions
 }
 

@@ -32,6 +32,7 @@ pub enum Thought {
     SumsKept,
     HeadAlways,
     OneNumber,
+    TiedLate,
 }
 
 use Thought::*;
@@ -46,15 +47,19 @@ struct Weights {
     embeddings: u64,
     block: u64,
     above: u64,
+    /// Those of which a gradient is there when the backward pass has left the head and the norm.
+    used_above: u64,
 }
 
 fn weights(config: &GptConfig, thought: Thought) -> Weights {
     let [vocab, context, width] = [config.vocab, config.context, config.width].map(|n| n as u64);
     let has_head = !config.tied || thought == HeadAlways;
+    let early = !config.tied || thought != TiedLate;
     Weights {
         embeddings: (vocab + context) * width,
         block: 12 * width * width + 13 * width,
         above: 2 * width + if has_head { vocab * width } else { 0 },
+        used_above: 2 * width + if early { vocab * width } else { 0 },
     }
 }
 
@@ -128,7 +133,7 @@ pub fn moments((config, step): &Question, thought: Thought) -> Vec<PeakBytes> {
     let loss = at(Moment::Loss, 0, kept.embeddings + layers * stored + kept.above);
     let mut moments = vec![loss];
     for i in (0..layers).rev() {
-        let above = weights.above + (layers - 1 - i) * weights.block;
+        let above = weights.used_above + (layers - 1 - i) * weights.block;
         let with_gradient = if thought == NoGradientsYet { 0 } else { above };
         let stay = if thought == LogitsStay { kept.above } else { 0 };
         let activations = kept.embeddings + i * stored + here + stay;
@@ -175,6 +180,7 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (SumsKept, "6.7-sums-kept", SUMS),
     (HeadAlways, "6.7-head-always", TIED),
     (OneNumber, "6.7-one-number", ONE),
+    (TiedLate, "6.7-tied-late", LATE),
     (OwnPeaks, "6.7-own-peaks", OWN),
 ];
 
@@ -216,5 +222,8 @@ const ATTENDED: &str = "The output of the attention was counted twice. It is cop
 const SUMS: &str = "The outputs of `out_proj` and `linear2` were counted. An addition saves \
     nothing, so they are gone when the sum is computed.";
 const TIED: &str = "The head was given a weight of its own where it is tied. Then it is that of \
-    the token embedding: there once, with one gradient, which is complete at the end only.";
+    the token embedding: there once, with one gradient.";
+const LATE: &str = "The gradient of a tied weight was taken to come with the embedding, at the end. \
+    The head uses that weight, too, and it is the first that the backward pass comes to: from then \
+    on the gradient is there, and the embedding's part is added to it.";
 const ONE: &str = "AdamW was given one number a weight. It keeps two, m and v.";

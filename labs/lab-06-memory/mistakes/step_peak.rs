@@ -28,6 +28,8 @@ struct Bill {
     weights_before: u64,
     weights_of_block: u64,
     weights_behind: u64,
+    /// Weights with a gradient when the last block is reached.
+    used_behind: u64,
     numbers: u64,
     tokens: u64,
     mask: u64,
@@ -52,6 +54,7 @@ fn bill(config: &GptConfig, step: &Step) -> Bill {
         weights_before: (vocab + config.context as u64) * width,
         weights_of_block: width * (12 * width + 13),
         weights_behind: 2 * width + if config.tied { 0 } else { vocab * width },
+        used_behind: 2 * width + vocab * width,
         numbers: [0, 1, 2][step.rule as usize],
         tokens: 16 * rows,
         mask,
@@ -71,7 +74,7 @@ impl Bill {
         let (gradients, activations) = match moment {
             Moment::Loss => (0, self.mask + self.layers * self.stored + self.end),
             Moment::Block(i) => (
-                self.weights_behind + (self.layers - 1 - i) * self.weights_of_block,
+                self.used_behind + (self.layers - 1 - i) * self.weights_of_block,
                 self.mask + i * self.stored + self.block + self.end_stays,
             ),
             Moment::Step => (self.weights(), 0),
@@ -211,6 +214,10 @@ fn of_weights() -> Vec<Wrong> {
     vec![
         peak("6.7-head-always", "a head of its own", |config, step| {
             bill(&GptConfig { tied: false, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-tied-late", "a tied gradient comes at the end", |config, step| {
+            let bill = bill(config, step);
+            Bill { used_behind: bill.weights_behind, ..bill }.peak()
         }),
         peak("6.7-one-number", "AdamW keeps one", |config, step| {
             let rule = if step.rule == Rule::AdamW { Rule::SgdMomentum } else { step.rule };

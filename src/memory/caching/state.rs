@@ -47,9 +47,9 @@ impl<S: Source> CachingAllocator<S> {
     /// Sets it; what is held already stays as it is.
     ///
     /// # Panics
-    /// With a `Misuse` if `max_split_size` is not above the 20 MiB of a large segment, which PyTorch
-    /// refuses too, if it changes while segments are held that were cut under another limit, or if
-    /// the threshold is no part of a whole.
+    /// With a `Misuse` if `max_split_size` is not above the 20 MiB of a large segment, as in
+    /// PyTorch, if it changes while segments are held that were cut under another limit, or if the
+    /// threshold is no part of a whole.
     #[track_caller]
     pub fn set(&mut self, settings: Settings) {
         let Settings { max_split_size, garbage_collection_threshold: threshold, .. } = settings;

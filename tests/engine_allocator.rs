@@ -4,8 +4,8 @@
 mod fake_device;
 #[path = "engine/refused.rs"]
 mod refused;
-
-use std::collections::HashMap;
+#[path = "engine/script.rs"]
+mod script;
 
 use engine_room::driver::{DevicePtr, Driver, HostMemory};
 use engine_room::memory::{
@@ -15,58 +15,10 @@ use engine_room::memory::{
 use engine_room::{Device, Error, Tensor, catch, sim};
 use fake_device::Fake;
 use refused::refused;
+use script::Do::{Alloc, EmptyCache, Free};
+use script::Script;
 
 const MIB: u64 = 1 << 20;
-
-/// What a script does, and what must be true after it: allocated and reserved bytes.
-type Step = (Do, u64, u64);
-
-enum Do {
-    Alloc(&'static str, u64),
-    Free(&'static str),
-    EmptyCache,
-}
-use Do::{Alloc, EmptyCache, Free};
-
-/// An allocator and the addresses of what it gave, by name.
-struct Script {
-    allocator: CachingAllocator<Fake>,
-    at: HashMap<&'static str, u64>,
-}
-
-impl Script {
-    fn new(capacity: u64) -> Script {
-        Script { allocator: CachingAllocator::new(Fake::new(capacity)), at: HashMap::new() }
-    }
-
-    fn of(&self, metric: Metric) -> u64 {
-        self.allocator.stats().of(metric).current
-    }
-
-    fn alloc(&mut self, name: &'static str, bytes: u64) -> Result<u64, Error> {
-        let at = self.allocator.alloc(bytes, 0, Label::NONE)?;
-        self.at.insert(name, at);
-        Ok(at)
-    }
-
-    fn free(&mut self, name: &str) {
-        let at = self.at.remove(name).expect("it was allocated");
-        self.allocator.free(at).unwrap();
-    }
-
-    #[track_caller]
-    fn run(&mut self, steps: &[Step]) {
-        for (number, (step, allocated, reserved)) in steps.iter().enumerate() {
-            match *step {
-                Alloc(name, bytes) => drop(self.alloc(name, bytes).unwrap()),
-                Free(name) => self.free(name),
-                EmptyCache => self.allocator.empty_cache().unwrap(),
-            }
-            let found = [Metric::AllocatedBytes, Metric::ReservedBytes].map(|it| self.of(it));
-            assert_eq!(found, [*allocated, *reserved], "after step {number}");
-        }
-    }
-}
 
 #[test]
 fn f01_allocated_follows_the_blocks_and_reserved_the_segments() {

@@ -28,7 +28,8 @@ use crate::shape::Dims;
 /// The second run starts from the random state and the autocast type of the first, and leaves the
 /// random state as it found it. f may use parameters that it captured, and recompute parts of
 /// itself in turn. What f changes outside itself, such as the averages of a batch norm, is changed
-/// twice. Where nothing is recorded, f is simply called.
+/// twice. Where nothing is recorded, f is simply called. The second run goes to the end of f, while
+/// PyTorch leaves f as soon as the last tensor that is needed has been saved.
 ///
 /// # Panics
 /// In the backward pass: if an input was changed in place meanwhile, or if the second run does not

@@ -47,7 +47,8 @@ pub struct TraceEntry {
     pub action: Action,
     /// Where; for [`Action::Oom`], how many bytes the device had left.
     pub address: u64,
-    /// Bytes that were asked for; of a segment, all of them.
+    /// Bytes that were asked for; of a segment, all of them; for [`Action::Oom`], those of the
+    /// block that there was no room for.
     pub size: u64,
     /// The stream.
     pub stream: usize,

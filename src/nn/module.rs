@@ -37,8 +37,9 @@ pub trait Module: Send + Sync {
     #[track_caller]
     fn forward(&self, x: &Tensor) -> Tensor;
 
-    /// Computes the output as the part `name` of the module that calls it, `linear1`: memory reports
-    /// then say `blocks.3.linear1` (PyTorch's `module(x)`, which is more than `module.forward(x)`).
+    /// Computes the output as the part `name` of the module that calls it, `linear1`. A report of
+    /// memory then says `blocks.3.linear1`. As in PyTorch, where `module(x)` is more than
+    /// `module.forward(x)`.
     #[track_caller]
     fn call(&self, name: &'static str, x: &Tensor) -> Tensor {
         let _part = inside_part(name, None);

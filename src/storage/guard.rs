@@ -72,9 +72,8 @@ impl<'a> Hold<'a> {
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let mut holders = lock(&self.storage.holders);
-        // The very text that was entered; an equal one would do as well, but is slower to find.
-        let own = holders.iter().position(|&op| std::ptr::eq(op, self.op));
-        holders.swap_remove(own.expect("it was entered when the guard was made"));
+        let own = holders.iter().position(|&op| op == self.op);
+        holders.remove(own.expect("it was entered when the guard was made"));
     }
 }
 

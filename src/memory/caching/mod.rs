@@ -39,7 +39,8 @@ pub struct CachingAllocator<S: Source> {
     heap: Heap,
     /// By stream, the marks that it has still to pass and the block that waits for each.
     waiting: BTreeMap<usize, VecDeque<(S::Event, u64)>>,
-    /// How often the large pool was searched: the age of a free block.
+    /// How often the large pool was searched, while there is a threshold for garbage: the age of a
+    /// free block.
     searches: u64,
     stats: Stats,
     history: History,
@@ -77,7 +78,7 @@ impl<S: Source> CachingAllocator<S> {
             return Ok(0);
         }
         let Some(request) = Request::new(bytes, stream) else {
-            return Err(self.refuse(bytes, stream, label, None));
+            return Err(self.refuse((bytes, bytes), stream, label, None));
         };
         self.process_events()?;
         let at = match self.best_fit(&request) {
@@ -85,7 +86,7 @@ impl<S: Source> CachingAllocator<S> {
             None => match self.new_segment(&request) {
                 Err(Error::OutOfMemory { device, allocated, capacity, .. }) => {
                     let full = Some((device, allocated, capacity));
-                    return Err(self.refuse(bytes, stream, label, full));
+                    return Err(self.refuse((bytes, request.size), stream, label, full));
                 }
                 result => result?,
             },
@@ -98,7 +99,8 @@ impl<S: Source> CachingAllocator<S> {
         if !self.settings.caching {
             return None;
         }
-        self.searches += u64::from(!request.small);
+        let ages = self.settings.garbage_collection_threshold.is_some();
+        self.searches += u64::from(ages && !request.small);
         let free = self.heap.free_blocks(request.small);
         let &(stream, size, at) = free.range((request.stream, request.size, 0)..).next()?;
         if stream != request.stream || !self.settings.fits(request, size) {
@@ -261,10 +263,10 @@ impl<S: Source> CachingAllocator<S> {
         self.heap.segments[&block.segment]
     }
 
-    /// The error for a request that cannot be served.
+    /// The error for a request that cannot be served. The history has its rounded size.
     fn refuse(
         &mut self,
-        requested: u64,
+        (requested, size): (u64, u64),
         stream: usize,
         label: Label,
         full: Option<(String, u64, Option<u64>)>,
@@ -274,7 +276,7 @@ impl<S: Source> CachingAllocator<S> {
         let (device, allocated, capacity) =
             full.unwrap_or_else(|| (String::new(), reserved, Some(self.source.capacity())));
         let free = capacity.unwrap_or(0).saturating_sub(allocated);
-        self.record(Action::Oom, free, requested, stream, label);
+        self.record(Action::Oom, free, size, stream, label);
         Error::OutOfMemory { device, requested, allocated, capacity, report: String::new() }
     }
 

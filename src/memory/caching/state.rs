@@ -47,14 +47,17 @@ impl<S: Source> CachingAllocator<S> {
     /// Sets it; what is held already stays as it is.
     ///
     /// # Panics
-    /// With a `Misuse` if `max_split_size` is not above the 20 MiB of a large segment, as PyTorch
-    /// refuses it too, if it changes while segments are held that were cut under another limit, or if
-    /// the threshold is no part of a whole.
+    /// With a `Misuse` if `max_split_size` is not above the 20 MiB of a large segment, as in
+    /// PyTorch, if it changes while segments are held that were cut under another limit, or if the
+    /// threshold is no part of a whole.
     #[track_caller]
     pub fn set(&mut self, settings: Settings) {
         let Settings { max_split_size, garbage_collection_threshold: threshold, .. } = settings;
         if max_split_size <= LARGE_SEGMENT {
-            let message = format!("a block of up to {LARGE_SEGMENT} bytes can always be split");
+            let message = format!(
+                "must be more than the {LARGE_SEGMENT} bytes of a segment for middling requests, \
+                 which is there to be split"
+            );
             misuse("max_split_size", &[&max_split_size], message);
         }
         if max_split_size != self.settings.max_split_size && !self.heap.segments.is_empty() {

@@ -8,7 +8,7 @@ use grading::{Check, Death, Diagnosis};
 use super::super::blocks::{Block, Pool, Segment};
 use super::Implementation;
 use super::block_thoughts::{
-    CUT_BADLY, GIVE, MERGED_BADLY, NEIGHBOUR, TAKE, Thought, applied, fills,
+    CUT_BADLY, GIVE, MERGED_BADLY, NEIGHBOUR, TAKE, Thought, USED_TAKEN, applied, fills, takes_used,
 };
 use super::block_words as words;
 use super::device::Endless;
@@ -189,9 +189,14 @@ fn judge(
         cases.iter().zip(&answers).all(|(case, answer)| sorted(applied(case, thought)) == *answer)
     };
     let (mut key, mut thought) = explained(known, agrees);
-    if thought.is_empty() && !fills(case, answer) {
-        let taken = matches!(case.ask, Ask::Take(..));
-        (key, thought) = if taken { CUT_BADLY } else { MERGED_BADLY };
+    let taken = matches!(case.ask, Ask::Take(..));
+    if thought.is_empty() {
+        (key, thought) = match taken {
+            true if takes_used(case, answer) => USED_TAKEN,
+            _ if fills(case, answer) => (key, thought),
+            true => CUT_BADLY,
+            false => MERGED_BADLY,
+        };
     }
     Err(Diagnosis::new(key)
         .called(words::called(case))

@@ -1,5 +1,6 @@
 //! 6.4: snapshots of programs that are healthy, that keep graphs, and that have run out of memory.
 
+use engine_room::memory::Role;
 use engine_room::rng::Generator;
 use grading::{Check, Diagnosis};
 
@@ -33,17 +34,22 @@ pub fn holder(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
     of_pieces(&two_holes(&mut rng), &mut cases);
     let mut answers = Vec::new();
     for case in &cases {
-        answers.push(check.call(called(case), || (imp.find_holder)(&case.table))?);
+        let of_graphs = is_graph(case.want);
+        answers.push(check.call(called(case, of_graphs), || (imp.find_holder)(&case.table))?);
     }
     let pairs = || cases.iter().zip(&answers);
     let Some((case, answer)) = pairs().find(|(case, answer)| case.want != **answer) else {
         return Ok(());
     };
     let agrees = |thought| pairs().all(|(case, answer)| found(&case.table, thought) == *answer);
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let (mut key, mut thought) = explained(THOUGHTS, agrees);
+    let of_graphs = is_graph(case.want) || is_graph(*answer);
+    if thought.is_empty() && case.table.asked == Asked::Nobody && !of_graphs {
+        (key, thought) = ("6.4-nobody-asks", NOBODY);
+    }
     let right = pairs().filter(|(case, answer)| case.want == **answer).count();
     Err(Diagnosis::new(key)
-        .called(called(case))
+        .called(called(case, of_graphs))
         .got(format!("{answer:?}\n{right} of {} answers are right", cases.len()))
         .expected(format!("{:?}", case.want))
         .thought(thought))
@@ -121,6 +127,7 @@ fn of_moment(moment: &Run, cases: &mut Vec<Case>) -> u64 {
     let mut sizes: Vec<u64> = edges.iter().flat_map(units).filter(|&it| it >= 10 * MIB).collect();
     sizes.sort();
     sizes.dedup();
+    asked_for(table(Asked::Nobody), cases);
     for bytes in sizes {
         asked_for(table(Asked::Tensor(bytes)), cases);
     }
@@ -136,18 +143,45 @@ fn asked_for(table: MemoryTable, cases: &mut Vec<Case>) {
     cases.push(Case { name: "large tensors, of which some were dropped".to_string(), table, want });
 }
 
-fn called(Case { name, table, .. }: &Case) -> String {
+fn is_graph(finding: Finding) -> bool {
+    matches!(finding, Finding::LossesKept | Finding::MetricKeepsGraphs)
+}
+
+/// The call, and what of its table decides: about graphs, or else about what is asked for.
+fn called(Case { name, table, .. }: &Case, of_graphs: bool) -> String {
     let MemoryTable { rows, outside, step, loss_op, asked } = table;
+    format!(
+        "find_holder({} rows of {name}; outside {outside}, step {step}, loss_op {loss_op}, asked \
+         {asked:?})\n{}",
+        rows.len(),
+        if of_graphs { by_step(table) } else { by_segment(rows) }
+    )
+}
+
+fn by_step(table: &MemoryTable) -> String {
+    let alive = |which: &dyn Fn(&Row) -> bool| {
+        let count = |step| {
+            let of_step = |row: &&Row| row.used && row.step == step && which(row);
+            (step, table.rows.iter().filter(of_step).count())
+        };
+        let counts = (0..=table.step).map(count).filter(|(_, count)| *count > 0);
+        let words: Vec<String> =
+            counts.map(|(step, count)| format!("{count} of step {step}")).collect();
+        if words.is_empty() { "none".to_string() } else { words.join(", ") }
+    };
+    let activations = alive(&|row| row.role == Role::Activation);
+    let losses = alive(&|row| row.op == table.loss_op);
+    format!("activations alive: {activations}\nlosses alive: {losses}")
+}
+
+fn by_segment(rows: &[Row]) -> String {
     let free = rows.iter().filter(|row| !row.used);
     let sizes: Vec<String> = free.map(|row| format!("{:#x}: {}", row.segment, row.bytes)).collect();
     let mut in_use: Vec<u64> = rows.iter().filter(|row| row.used).map(|row| row.segment).collect();
     in_use.dedup();
     let in_use: Vec<String> = in_use.iter().map(|segment| format!("{segment:#x}")).collect();
-    format!(
-        "find_holder({} rows of {name}; outside {outside}, step {step}, loss_op {loss_op}, asked \
-         {asked:?})\nfree, by segment: {}\nsegments in use: {}",
-        rows.len(),
-        sizes.join(", "),
-        in_use.join(", ")
-    )
+    format!("free, by segment: {}\nsegments in use: {}", sizes.join(", "), in_use.join(", "))
 }
+
+const NOBODY: &str = "Nobody asks for memory, so nothing is missing: `Healthy`. Free blocks and \
+    cached segments are what the next tensors get theirs from.";

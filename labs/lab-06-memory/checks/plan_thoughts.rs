@@ -16,6 +16,10 @@ pub enum Thought {
     InnerInputsForgotten,
     BeginsOnly,
     KeptToo,
+    InputTwice,
+    KeptAlone,
+    NoInputs,
+    BeforeForgotten,
 }
 
 use Thought::*;
@@ -33,7 +37,8 @@ pub fn cost_as(layers: &[Layer], plan: &[Mode], thought: Thought) -> Cost {
         let piece = &layers[at..at + length];
         let again = plan[at] != Mode::Keep;
         let whole = while_it_runs(piece, again, thought);
-        peak = peak.max(stored + whole);
+        let before = if again && thought == BeforeForgotten { 0 } else { stored };
+        peak = peak.max(before + whole);
         stored += if again { until_then(piece, thought) } else { whole };
         if again {
             largest = largest.max(whole.saturating_sub(piece[0].input));
@@ -50,7 +55,10 @@ fn while_it_runs(piece: &[Layer], again: bool, thought: Thought) -> u64 {
     let inputs: u64 = piece.iter().map(|layer| layer.input).sum();
     let kept: u64 = piece.iter().map(|layer| layer.kept).sum();
     match thought {
+        NoInputs => kept,
+        KeptAlone if !again => kept,
         _ if !again => inputs + kept,
+        InputTwice => piece[0].input + inputs + kept,
         AgainForgotten => until_then(piece, thought),
         OneLayerAgain => {
             let most = piece.iter().map(|layer| layer.kept).max().unwrap_or(0);
@@ -65,7 +73,7 @@ fn while_it_runs(piece: &[Layer], again: bool, thought: Thought) -> u64 {
 /// What a piece that runs again keeps until then.
 fn until_then(piece: &[Layer], thought: Thought) -> u64 {
     match thought {
-        InputsForgotten => 0,
+        InputsForgotten | NoInputs => 0,
         AllInputs => piece.iter().map(|layer| layer.input).sum(),
         _ => piece[0].input,
     }
@@ -91,6 +99,10 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (InnerInputsForgotten, "6.6-inner-inputs", INNER),
     (BeginsOnly, "6.6-begins-only", BEGINS),
     (KeptToo, "6.6-kept-run-again", KEPT),
+    (InputTwice, "6.6-input-twice", INPUT_TWICE),
+    (KeptAlone, "6.6-input-left-out", LEFT_OUT),
+    (NoInputs, "6.6-no-inputs", LEFT_OUT),
+    (BeforeForgotten, "6.6-before-forgotten", BEFORE),
 ];
 
 const AGAIN: &str = "The segment that runs again was forgotten. When the backward pass arrives at \
@@ -108,3 +120,9 @@ const INNER: &str = "The inputs inside a segment were forgotten. Computed again 
     like all else until the backward pass is through.";
 const BEGINS: &str = "Only the first layer of each segment was counted. All its layers run again.";
 const KEPT: &str = "Layers that keep everything do not run again: they cost no extra operations.";
+const INPUT_TWICE: &str = "The input of a segment was counted twice, as stored and as a part of the \
+    segment that has run again. It is one tensor.";
+const LEFT_OUT: &str = "Inputs were left out. The input of a layer is kept besides what `kept` \
+    says: a layer holds `input + kept`.";
+const BEFORE: &str = "What is stored of the layers before a segment was forgotten. While the \
+    segment runs again, all of that still waits for the backward pass.";

@@ -170,7 +170,7 @@ const EDGE: &str = "The size at a boundary went to the wrong side of it. A block
     still belongs to the small pool. One of exactly 10 MiB gets a segment of its own, and no more \
     20 MiB.";
 const ASKED: &str = "The segment was chosen by the bytes that were asked for. The allocator \
-    rounds to 512 first and looks at the block from then on: 10 MiB less 1 byte is a block of \
+    rounds to 512 first and looks at the block from then on: 10 MiB less 511 bytes are a block of \
     10 MiB.";
 const SEGMENT: &str = "The driver was asked for the block alone. It is asked for a segment, from \
     which later tensors get their blocks too: 2 MiB for small ones, 20 MiB for middling ones.";

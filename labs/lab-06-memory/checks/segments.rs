@@ -125,6 +125,13 @@ fn fits(
     let verdict = |key: &str, got: String, expected: String, thought: &str| {
         Err(Diagnosis::new(key).called(called).got(got).expected(expected).thought(thought))
     };
+    let fault = got.as_ref().and_then(|plan| Some((plan, fault(layers, plan)?)));
+    if let Some((plan, fault)) = fault {
+        let expected = "one mode for each layer, and Continue only inside a segment".to_owned();
+        let complete = plan.len() == layers.len();
+        let key = if complete { "6.6-not-a-plan" } else { "6.6-other-length" };
+        return verdict(key, format!("{plan:?}: {fault}"), expected, NO_PLAN);
+    }
     let (plan, best) = match (got, cheapest(layers, budget)) {
         (None, None) => return Ok(None),
         (None, Some((plan, _))) => {
@@ -139,12 +146,6 @@ fn fits(
         }
         (Some(plan), Some((best, _))) => (plan, best),
     };
-    if let Some(fault) = fault(layers, &plan) {
-        let expected = "one mode for each layer, and Continue only inside a segment".to_owned();
-        let complete = plan.len() == layers.len();
-        let key = if complete { "6.6-not-a-plan" } else { "6.6-other-length" };
-        return verdict(key, format!("{plan:?}: {fault}"), expected, NO_PLAN);
-    }
     if cost_as(layers, &plan, Thought::Right).peak > budget {
         let expected = format!("a peak of at most {budget}");
         return verdict("6.6-does-not-fit", shown(layers, &plan), expected, NO_FIT);
@@ -186,10 +187,7 @@ fn cheap(chosen: &[Chosen]) -> Result<(), Diagnosis> {
 }
 
 fn shown(layers: &[Layer], plan: &[Mode]) -> String {
-    match fault(layers, plan) {
-        Some(fault) => format!("{plan:?}: {fault}"),
-        None => format!("{plan:?}, which costs {:?}", cost_as(layers, plan, Thought::Right)),
-    }
+    format!("{plan:?}, which costs {:?}", cost_as(layers, plan, Thought::Right))
 }
 
 const SLOW: &str = "12 layers have 75,025 plans, which is few. Drop a plan as soon as its first \

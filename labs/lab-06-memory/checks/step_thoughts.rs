@@ -33,6 +33,23 @@ pub enum Thought {
     HeadAlways,
     OneNumber,
     TiedLate,
+    OwnGradient,
+    AllAtLoss,
+    RuleOfThumb,
+    NoStep,
+    NoBlocks,
+    NeverAgain,
+    LastOfEqual,
+    ScoresInstead,
+    NormsForgotten,
+    RowsOfAttentionForgotten,
+    CopyForgotten,
+    QkvForgotten,
+    MasksAlways,
+    OneMask,
+    EightBytesAToken,
+    NoHead,
+    NoHeadWeight,
 }
 
 use Thought::*;
@@ -53,13 +70,21 @@ struct Weights {
 
 fn weights(config: &GptConfig, thought: Thought) -> Weights {
     let [vocab, context, width] = [config.vocab, config.context, config.width].map(|n| n as u64);
-    let has_head = !config.tied || thought == HeadAlways;
-    let early = !config.tied || thought != TiedLate;
+    let head = match thought {
+        HeadAlways => true,
+        NoHead | NoHeadWeight => false,
+        _ => !config.tied,
+    };
+    let head_used = match thought {
+        TiedLate => !config.tied,
+        NoHead => config.tied,
+        _ => true,
+    };
     Weights {
         embeddings: (vocab + context) * width,
         block: 12 * width * width + 13 * width,
-        above: 2 * width + if has_head { vocab * width } else { 0 },
-        used_above: 2 * width + if early { vocab * width } else { 0 },
+        above: 2 * width + if head { vocab * width } else { 0 },
+        used_above: 2 * width + if head_used { vocab * width } else { 0 },
     }
 }
 
@@ -76,30 +101,44 @@ fn kept(config: &GptConfig, step: &Step, thought: Thought) -> Kept {
     let [vocab, width, heads] = [config.vocab, config.width, config.heads].map(|n| n as u64);
     let places = step.batch * step.time;
     let mask = match thought {
-        _ if config.dropout == 0.0 => 0,
+        _ if config.dropout == 0.0 && thought != MasksAlways => 0,
         MasksForgotten => 0,
         MasksInF32 => 4 * places * width,
         _ => places * width,
     };
     let per_place = match thought {
         HiddenOnce => 11 * width,
+        QkvForgotten => 12 * width,
+        CopyForgotten => 14 * width,
         AttendedTwice => 16 * width,
         SumsKept => 17 * width,
         _ => 15 * width,
     };
-    let statistics = if thought == StatisticsForgotten { 0 } else { heads + 4 };
+    let statistics = match thought {
+        StatisticsForgotten => 0,
+        NormsForgotten => heads,
+        RowsOfAttentionForgotten => 4,
+        ScoresInstead => heads * step.time + 4,
+        _ => heads + 4,
+    };
     let scores = if thought == Scores { 4 * step.batch * heads * step.time * step.time } else { 0 };
-    let rows = if thought == StatisticsForgotten { 0 } else { 2 };
+    let rows = if matches!(thought, StatisticsForgotten | NormsForgotten) { 0 } else { 2 };
     let logits = match thought {
         LogitsForgotten => 0,
         LogitsTwice => 2 * vocab,
         _ => vocab,
     };
+    let masks = if thought == OneMask { 1 } else { 2 };
+    let tokens = match thought {
+        TokensForgotten => 0,
+        EightBytesAToken => 8 * places,
+        _ => 16 * places,
+    };
     Kept {
-        tokens: if thought == TokensForgotten { 0 } else { 16 * places },
+        tokens,
         embeddings: if thought == FirstMaskForgotten { 0 } else { mask },
         input: 4 * places * width,
-        block: 4 * places * (per_place + statistics) + scores + 2 * mask,
+        block: 4 * places * (per_place + statistics) + scores + masks * mask,
         above: 4 * places * (2 * width + rows + logits),
     }
 }
@@ -121,19 +160,22 @@ pub fn moments((config, step): &Question, thought: Thought) -> Vec<PeakBytes> {
         optimizer: 4 * numbers * all,
         activations: kept.tokens + activations,
     };
-    let stored = match (step.recompute, thought) {
+    let recompute = step.recompute && thought != NeverAgain;
+    let stored = match (recompute, thought) {
         (true, InputsForgotten) => 0,
         (true, _) => kept.input,
         (false, _) => kept.input + kept.block,
     };
-    let here = match (step.recompute, thought) {
+    let here = match (recompute, thought) {
         (true, AgainForgotten) => kept.input,
         _ => kept.input + kept.block,
     };
-    let loss = at(Moment::Loss, 0, kept.embeddings + layers * stored + kept.above);
+    let at_loss = if matches!(thought, AllAtLoss | RuleOfThumb) { all } else { 0 };
+    let loss = at(Moment::Loss, at_loss, kept.embeddings + layers * stored + kept.above);
     let mut moments = vec![loss];
     for i in (0..layers).rev() {
-        let above = weights.used_above + (layers - 1 - i) * weights.block;
+        let behind = if thought == OwnGradient { layers - i } else { layers - 1 - i };
+        let above = weights.used_above + behind * weights.block;
         let with_gradient = if thought == NoGradientsYet { 0 } else { above };
         let stay = if thought == LogitsStay { kept.above } else { 0 };
         let activations = kept.embeddings + i * stored + here + stay;
@@ -149,7 +191,13 @@ pub fn formula(question: &Question, thought: Thought) -> PeakBytes {
     let [loss, step] = [moments[0], moments[moments.len() - 1]];
     let mut peak = loss;
     for moment in moments {
-        if together(&moment) > together(&peak) {
+        let skipped = match moment.moment {
+            Moment::Loss => false,
+            Moment::Block(_) => thought == NoBlocks,
+            Moment::Step => thought == NoStep,
+        };
+        let least = together(&peak) + u64::from(thought != LastOfEqual);
+        if together(&moment) >= least && !skipped {
             peak = moment;
         }
         if thought == OwnPeaks {
@@ -157,7 +205,7 @@ pub fn formula(question: &Question, thought: Thought) -> PeakBytes {
             peak.gradients = step.gradients;
         }
     }
-    if thought == AlwaysLoss { loss } else { peak }
+    if matches!(thought, AlwaysLoss | RuleOfThumb) { loss } else { peak }
 }
 
 /// Every thought, with its key and what is true instead.
@@ -182,6 +230,23 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (OneNumber, "6.7-one-number", ONE),
     (TiedLate, "6.7-tied-late", LATE),
     (OwnPeaks, "6.7-own-peaks", OWN),
+    (OwnGradient, "6.7-own-gradient", OWN_GRADIENT),
+    (AllAtLoss, "6.7-gradients-at-loss", AT_LOSS),
+    (RuleOfThumb, "6.7-rule-of-thumb", AT_LOSS),
+    (NoStep, "6.7-no-step", NO_STEP),
+    (NoBlocks, "6.7-no-blocks", NO_BLOCKS),
+    (NeverAgain, "6.7-never-again", NEVER),
+    (LastOfEqual, "6.7-last-of-equal", EQUALS),
+    (ScoresInstead, "6.7-scores-instead", INSTEAD),
+    (NormsForgotten, "6.7-norms", STATISTICS),
+    (RowsOfAttentionForgotten, "6.7-attention-rows", STATISTICS),
+    (CopyForgotten, "6.7-copy", COPY),
+    (QkvForgotten, "6.7-qkv", QKV),
+    (MasksAlways, "6.7-masks-always", NO_DROPOUT),
+    (OneMask, "6.7-one-mask", MASKS),
+    (EightBytesAToken, "6.7-eight-bytes", EIGHT),
+    (NoHead, "6.7-no-head", NO_HEAD),
+    (NoHeadWeight, "6.7-no-head-weight", NO_HEAD),
 ];
 
 const OWN: &str = "These are the peaks of each role for itself, added up. When all activations are \
@@ -205,7 +270,7 @@ const LOGITS: &str = "The log-softmax of the logits was forgotten: `vocab` numbe
     token, and with a small model the largest thing that is kept.";
 const TWICE: &str = "The logits were counted besides their log-softmax. `log_softmax` saves its \
     result, and nobody saves the logits: they are free once the loss is computed.";
-const MASKS: &str = "The masks of the dropout were forgotten. Each dropout keeps which elements \
+const MASKS: &str = "Masks of the dropout were forgotten. Each dropout keeps which elements \
     stayed: one behind the embeddings, and two in each block.";
 const BOOL: &str = "The masks of the dropout were counted as numbers of 4 bytes. They are `bool`: \
     one byte an element.";
@@ -213,6 +278,31 @@ const FIRST: &str = "The dropout behind the embeddings was forgotten. It keeps a
     lives until the end of the backward pass, recomputed blocks or not.";
 const STATISTICS: &str = "What is kept for each row was forgotten: mean and 1 / deviation of each \
     layer norm, and one number for each query and head of the attention.";
+const OWN_GRADIENT: &str = "The gradients of a block were counted at its own moment. The backward \
+    pass only arrives there: they come with it, and are counted from the next moment on.";
+const AT_LOSS: &str = "All gradients were counted at the loss. Those of the step before were \
+    dropped, and the backward pass has not begun: at this moment there are none.";
+const NO_STEP: &str = "The end of the backward pass was left out. With few tokens the peak is there: \
+    all gradients are, those of the embeddings too.";
+const NO_BLOCKS: &str = "The moments at the blocks were left out. A block that has just run again, \
+    or the gradient of a large head, can put the peak there.";
+const NEVER: &str = "`recompute` was not looked at. With it a block keeps its input alone until \
+    the backward pass arrives there, and then all that it keeps.";
+const EQUALS: &str = "Of two moments that hold the same the later one was taken. The first counts: \
+    the roles differ.";
+const INSTEAD: &str = "The attention was taken to keep its scores, T * T for each head. \
+    `src/ops/attention.rs` keeps one number for each query in their place, and computes the scores \
+    again.";
+const COPY: &str = "The copy of the heads was forgotten. They are copied side by side for \
+    `out_proj`, which saves this copy as its input.";
+const QKV: &str = "q, k and v were forgotten. The attention saves all three, `width` numbers each \
+    for a token.";
+const NO_DROPOUT: &str = "Masks were counted where the probability is 0. There dropout does nothing \
+    and keeps nothing.";
+const EIGHT: &str = "Tokens and targets came to 8 bytes a token. They are `i64`, 8 bytes for each \
+    token and as many for each target.";
+const NO_HEAD: &str = "The head's own weight was forgotten where it is not tied: `vocab * width` \
+    parameters more, with a gradient and what the optimizer keeps.";
 const TOKENS: &str = "Tokens and targets were forgotten. They are saved as indices, `i64`, 8 bytes \
     each, and as the program holds them they stay beyond the backward pass.";
 const HIDDEN: &str = "Of the mlp's hidden layer one tensor was counted. `gelu` saves its input and \

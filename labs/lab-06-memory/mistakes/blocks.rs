@@ -73,6 +73,10 @@ fn of_the_choice() -> Vec<Wrong> {
             all.sort_by_key(|&(size, start)| (u64::MAX - size, start));
             take_at(segments, all.first()?.1, bytes, right_cut)
         }),
+        take("6.2-worst-last", "the largest tuple", |segments, pool, bytes| {
+            let start = fitting(segments, pool, bytes).iter().max()?.1;
+            take_at(segments, start, bytes, right_cut)
+        }),
         take("6.2-first-of-equal", "the first of equal ones", |segments, pool, bytes| {
             let &(_, start) = fitting(segments, pool, bytes).iter().min_by_key(|it| it.0)?;
             take_at(segments, start, bytes, right_cut)
@@ -82,6 +86,12 @@ fn of_the_choice() -> Vec<Wrong> {
             let other = if pool == Pool::Small { Pool::Large } else { Pool::Small };
             all.extend(fitting(segments, other, bytes));
             take_at(segments, all.iter().min()?.1, bytes, right_cut)
+        }),
+        take("6.2-used-taken", "whether it is used is not asked", |segments, pool, bytes| {
+            let blocks = segments.iter().filter(|it| it.pool == pool).flat_map(|it| &it.blocks);
+            let large = blocks.filter(|block| block.size >= bytes);
+            let start = large.map(|block| (block.size, block.start)).min()?.1;
+            take_at(segments, start, bytes, right_cut)
         }),
         take("6.2-exact-refused", "larger than asked", |segments, pool, bytes| {
             let start = fitting(segments, pool, bytes + 1).iter().min()?.1;
@@ -106,18 +116,24 @@ fn of_the_limit() -> Vec<Wrong> {
         take("6.2-never-cut", "whole", |segments, pool, bytes| {
             cut(segments, pool, bytes, |_, _| false)
         }),
+        take("6.2-small-never-cut", "small ones whole", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |pool, rest| pool == Pool::Large && rest > MIB)
+        }),
+        take("6.2-large-never-cut", "large ones whole", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |pool, rest| pool == Pool::Small && rest >= 512)
+        }),
+        take("6.2-cut-above-512", "more than 512", |segments, pool, bytes| {
+            cut(segments, pool, bytes, |pool, rest| {
+                rest > if pool == Pool::Small { 512 } else { MIB }
+            })
+        }),
         take("6.2-always-cut", "always cut", |segments, pool, bytes| {
             cut(segments, pool, bytes, |_, _| true)
         }),
         take("6.2-cut-at-one-mib", "1 MiB or more", |segments, pool, bytes| {
-            cut(
-                segments,
-                pool,
-                bytes,
-                |pool, rest| {
-                    if pool == Pool::Small { rest >= 512 } else { rest >= MIB }
-                },
-            )
+            cut(segments, pool, bytes, |pool, rest| {
+                rest >= if pool == Pool::Small { 512 } else { MIB }
+            })
         }),
         take("6.2-large-like-small", "any rest", |segments, pool, bytes| {
             cut(segments, pool, bytes, |_, rest| rest > 0)
@@ -140,6 +156,11 @@ fn of_the_rest() -> Vec<Wrong> {
             segment.blocks[at] = Block { start, size: rest, used: false };
             segment.blocks[at + 1] = Block { start: start + rest, size: bytes, used: true };
             Some(start + rest)
+        }),
+        take("6.2-left-free", "not marked as used", |segments, pool, bytes| {
+            let start = right_take(segments, pool, bytes)?;
+            let _ = freed(segments, start);
+            Some(start)
         }),
         take("6.2-cut-badly", "the rest begins at the block", |segments, pool, bytes| {
             let start = right_take(segments, pool, bytes)?;
@@ -177,6 +198,19 @@ fn of_the_merge() -> Vec<Wrong> {
         }),
         give("6.2-only-above", "only the one above", |segments, start| {
             let Some((blocks, at)) = freed(segments, start) else { return };
+            above(blocks, at);
+        }),
+        give("6.2-only-below", "only the one below", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            if at > 0 && !blocks[at - 1].used {
+                above(blocks, at - 1);
+            }
+        }),
+        give("6.2-old-place", "below first, and `at` as before", |segments, start| {
+            let Some((blocks, at)) = freed(segments, start) else { return };
+            if at > 0 && !blocks[at - 1].used {
+                above(blocks, at - 1);
+            }
             above(blocks, at);
         }),
         give("6.2-one-neighbour", "above, else below", |segments, start| {

@@ -111,6 +111,17 @@ fn of_the_cache() -> Vec<Wrong> {
                 (finding, _) => finding,
             }
         }),
+        holder("6.4-nobody-asks", "any cache is too much", |table| {
+            let in_use =
+                |row: &Row| table.rows.iter().any(|it| it.used && it.segment == row.segment);
+            match right(table) {
+                Finding::Healthy if table.asked == Asked::Nobody => {
+                    let unused = table.rows.iter().any(|row| !in_use(row));
+                    if unused { Finding::UnusedCache } else { Finding::Healthy }
+                }
+                finding => finding,
+            }
+        }),
         holder("6.4-pieces-returned", "every free block can go back", |table| {
             match (right(table), table.asked) {
                 (Finding::Fragmented, Asked::Tensor(_)) => Finding::Healthy,

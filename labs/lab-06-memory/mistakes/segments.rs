@@ -7,6 +7,7 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_peak();
     all.extend(of_the_segment());
+    all.extend(of_the_input());
     all.extend(of_the_price());
     all.extend(of_the_choice());
     all.extend(of_the_cheapest());
@@ -122,6 +123,47 @@ fn of_the_segment() -> Vec<Wrong> {
     ]
 }
 
+fn of_the_input() -> Vec<Wrong> {
+    vec![
+        cost("6.6-input-twice", "stored and run again", |layers, plan| {
+            let rule = |layer: &Layer, mode| match mode {
+                Mode::Keep => (layer.input + layer.kept, 0),
+                Mode::Begin => (layer.input, layer.input + layer.kept),
+                Mode::Continue => (0, layer.input + layer.kept),
+            };
+            peak_by(layers, plan, rule, false)
+        }),
+        cost("6.6-input-left-out", "a kept layer without its input", |layers, plan| {
+            let rule = |layer: &Layer, mode| match mode {
+                Mode::Keep => (layer.kept, 0),
+                Mode::Begin => (layer.input, layer.kept),
+                Mode::Continue => (0, layer.input + layer.kept),
+            };
+            peak_by(layers, plan, rule, false)
+        }),
+        cost("6.6-no-inputs", "what is kept, only", |layers, plan| {
+            let rule = |layer: &Layer, mode| match mode {
+                Mode::Keep => (layer.kept, 0),
+                _ => (0, layer.kept),
+            };
+            peak_by(layers, plan, rule, false)
+        }),
+        cost("6.6-before-forgotten", "a segment by itself", |layers, plan| {
+            let (mut stored, mut again, mut peak) = (0, 0, 0);
+            for (layer, mode) in layers.iter().zip(plan) {
+                let whole = layer.input + layer.kept;
+                match mode {
+                    Mode::Keep => stored += whole,
+                    Mode::Begin => (stored, again) = (stored + layer.input, whole),
+                    Mode::Continue => again += whole,
+                }
+                peak = again.max(stored).max(peak);
+            }
+            Cost { peak, ..solution::plan_cost(layers, plan) }
+        }),
+    ]
+}
+
 fn priced(layers: &[Layer], plan: &[Mode], of: impl Fn(&Layer, Mode) -> u64) -> Cost {
     let extra_flops = layers.iter().zip(plan).map(|(layer, &mode)| of(layer, mode)).sum();
     Cost { extra_flops, ..solution::plan_cost(layers, plan) }
@@ -201,11 +243,14 @@ fn of_the_cheapest() -> Vec<Wrong> {
             let extra = |plan: &Vec<Mode>| solution::plan_cost(layers, plan).extra_flops;
             Some(fitting.min_by_key(extra).unwrap_or(right))
         }),
-        choice("6.6-not-a-plan", "continues behind a kept layer", |layers, budget| {
-            let plan = solution::choose_plan(layers, budget)?;
-            let mode = |mode| if mode == Mode::Begin { Mode::Continue } else { mode };
-            Some(plan.into_iter().map(mode).collect())
-        }),
+        choice(
+            "6.6-not-a-plan",
+            "continues from the start where nothing fits",
+            |layers, budget| {
+                let right = solution::choose_plan(layers, budget);
+                right.or_else(|| Some(vec![Mode::Continue; layers.len()]))
+            },
+        ),
         choice("6.6-other-length", "recomputed layers only", |layers, budget| {
             let plan = solution::choose_plan(layers, budget)?;
             Some(plan.into_iter().filter(|mode| *mode != Mode::Keep).collect())

@@ -8,9 +8,14 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_moments();
+    all.extend(of_the_choice());
+    all.extend(of_recomputation());
     all.extend(of_activations());
-    all.extend(of_masks_and_rows());
+    all.extend(of_attention());
+    all.extend(of_masks());
+    all.extend(of_rows());
     all.extend(of_weights());
+    all.extend(of_the_head());
     all
 }
 
@@ -90,15 +95,21 @@ impl Bill {
     }
 
     fn peak(&self) -> PeakBytes {
+        self.peak_with(Some)
+    }
+
+    /// The first of the largest moments, when each has been changed or left out.
+    fn peak_with(&self, change: impl Fn(PeakBytes) -> Option<PeakBytes>) -> PeakBytes {
         let blocks = (0..self.layers).rev().map(Moment::Block);
         let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
-        let mut peak = self.at(Moment::Loss);
-        for moment in moments.map(|moment| self.at(moment)) {
-            let sum = |it: &PeakBytes| it.gradients + it.activations;
-            peak = if sum(&moment) > sum(&peak) { moment } else { peak };
-        }
-        peak
+        let changed = moments.filter_map(|moment| change(self.at(moment)));
+        let largest = changed.reduce(|peak, it| if sum(&it) > sum(&peak) { it } else { peak });
+        largest.expect("one moment at least")
     }
+}
+
+fn sum(it: &PeakBytes) -> u64 {
+    it.gradients + it.activations
 }
 
 fn of_moments() -> Vec<Wrong> {
@@ -118,19 +129,58 @@ fn of_moments() -> Vec<Wrong> {
             Bill { end_stays: bill.end, ..bill }.peak()
         }),
         peak("6.7-no-gradients-yet", "gradients come at the end", |config, step| {
+            bill(config, step).peak_with(|it| match it.moment {
+                Moment::Block(_) => Some(PeakBytes { gradients: 0, ..it }),
+                _ => Some(it),
+            })
+        }),
+        peak("6.7-own-gradient", "a block's own gradients", |config, step| {
             let bill = bill(config, step);
-            let with = |moment| PeakBytes { gradients: 0, ..bill.at(moment) };
-            let first = |best: PeakBytes, it: PeakBytes| {
-                let sum = |it: &PeakBytes| it.gradients + it.activations;
-                if sum(&it) > sum(&best) { it } else { best }
-            };
-            let blocks = (0..bill.layers).rev().map(|i| with(Moment::Block(i)));
-            let moments = blocks.chain([bill.at(Moment::Step)]);
-            moments.fold(bill.at(Moment::Loss), first)
+            bill.peak_with(|it| {
+                let own = matches!(it.moment, Moment::Block(_)).then_some(bill.weights_of_block);
+                Some(PeakBytes { gradients: it.gradients + 4 * own.unwrap_or(0), ..it })
+            })
+        }),
+        peak("6.7-gradients-at-loss", "all gradients at the loss", |config, step| {
+            bill(config, step).peak_with(|it| match it.moment {
+                Moment::Loss => Some(PeakBytes { gradients: it.parameters, ..it }),
+                _ => Some(it),
+            })
+        }),
+        peak("6.7-rule-of-thumb", "the loss and all gradients", |config, step| {
+            let loss = bill(config, step).at(Moment::Loss);
+            PeakBytes { gradients: loss.parameters, ..loss }
+        }),
+    ]
+}
+
+fn of_the_choice() -> Vec<Wrong> {
+    vec![
+        peak("6.7-no-step", "not at the end", |config, step| {
+            bill(config, step).peak_with(|it| (it.moment != Moment::Step).then_some(it))
+        }),
+        peak("6.7-no-blocks", "loss or end", |config, step| {
+            let is_block = |it: &PeakBytes| matches!(it.moment, Moment::Block(_));
+            bill(config, step).peak_with(|it| (!is_block(&it)).then_some(it))
+        }),
+        peak("6.7-last-of-equal", "the last of equals", |config, step| {
+            let bill = bill(config, step);
+            let blocks = (0..bill.layers).rev().map(Moment::Block);
+            let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
+            // Of equals `max_by_key` finds the last one.
+            moments.map(|it| bill.at(it)).max_by_key(sum).expect("a loss at least")
         }),
         peak("6.7-moment", "names the loss", |config, step| PeakBytes {
             moment: Moment::Loss,
             ..solution::peak_of_step(config, step)
+        }),
+    ]
+}
+
+fn of_recomputation() -> Vec<Wrong> {
+    vec![
+        peak("6.7-never-again", "no recomputation", |config, step| {
+            bill(config, &Step { recompute: false, ..*step }).peak()
         }),
         peak("6.7-again-forgotten", "no block has run again", |config, step| {
             let bill = bill(config, step);
@@ -158,6 +208,10 @@ fn of_activations() -> Vec<Wrong> {
             let scores = 4 * step.batch * config.heads as u64 * step.time * step.time;
             block_by(config, step, scores as i64)
         }),
+        peak("6.7-scores-instead", "the scores for their sums", |config, step| {
+            let sums = 4 * step.batch * config.heads as u64 * step.time;
+            block_by(config, step, (sums * (step.time - 1)) as i64)
+        }),
         peak("6.7-hidden-once", "one hidden tensor", |config, step| {
             let [rows, width, _] = sizes(config, step);
             block_by(config, step, -((16 * rows * width) as i64))
@@ -183,8 +237,31 @@ fn of_activations() -> Vec<Wrong> {
     ]
 }
 
-fn of_masks_and_rows() -> Vec<Wrong> {
+fn of_attention() -> Vec<Wrong> {
     vec![
+        peak("6.7-copy", "no copy of the heads", |config, step| {
+            let [rows, width, _] = sizes(config, step);
+            block_by(config, step, -((4 * rows * width) as i64))
+        }),
+        peak("6.7-qkv", "no q, k, v", |config, step| {
+            let [rows, width, _] = sizes(config, step);
+            block_by(config, step, -((12 * rows * width) as i64))
+        }),
+        peak("6.7-attention-rows", "the norms' rows only", |config, step| {
+            let [rows, ..] = sizes(config, step);
+            block_by(config, step, -((4 * rows * config.heads as u64) as i64))
+        }),
+    ]
+}
+
+fn of_masks() -> Vec<Wrong> {
+    vec![
+        peak("6.7-masks-always", "masks without dropout", |config, step| {
+            bill(&GptConfig { dropout: 0.5, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-one-mask", "one mask in a block", |config, step| {
+            block_by(config, step, -(bill(config, step).mask as i64))
+        }),
         peak("6.7-masks-forgotten", "no masks", |config, step| {
             bill(&GptConfig { dropout: 0.0, ..config.clone() }, step).peak()
         }),
@@ -196,6 +273,22 @@ fn of_masks_and_rows() -> Vec<Wrong> {
         }),
         peak("6.7-first-mask", "no mask of the embeddings", |config, step| {
             Bill { mask: 0, ..bill(config, step) }.peak()
+        }),
+    ]
+}
+
+fn of_rows() -> Vec<Wrong> {
+    vec![
+        peak("6.7-norms", "no rows of the norms", |config, step| {
+            let [rows, ..] = sizes(config, step);
+            let bill = bill(config, step);
+            let block = bill.block - 16 * rows;
+            let stored = if step.recompute { bill.stored } else { block };
+            Bill { block, stored, end: bill.end - 8 * rows, ..bill }.peak()
+        }),
+        peak("6.7-eight-bytes", "4 bytes a token", |config, step| {
+            let bill = bill(config, step);
+            Bill { tokens: bill.tokens / 2, ..bill }.peak()
         }),
         peak("6.7-statistics", "tensors of the width only", |config, step| {
             let [rows, ..] = sizes(config, step);
@@ -227,6 +320,20 @@ fn of_weights() -> Vec<Wrong> {
             let right = solution::peak_of_step(config, step);
             let narrow = |n: u64| u64::from(u32::try_from(n).expect("fits into 32 bits"));
             PeakBytes { activations: narrow(right.activations), ..right }
+        }),
+    ]
+}
+
+fn of_the_head() -> Vec<Wrong> {
+    vec![
+        peak("6.7-no-head", "a head only where it is tied", |config, step| {
+            let bill = bill(config, step);
+            let weights_behind = 2 * config.width as u64;
+            let used_behind = if config.tied { bill.used_behind } else { weights_behind };
+            Bill { weights_behind, used_behind, ..bill }.peak()
+        }),
+        peak("6.7-no-head-weight", "a gradient of the head alone", |config, step| {
+            Bill { weights_behind: 2 * config.width as u64, ..bill(config, step) }.peak()
         }),
     ]
 }

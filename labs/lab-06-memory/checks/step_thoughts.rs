@@ -42,14 +42,12 @@ pub enum Thought {
     LastOfEqual,
     ScoresInstead,
     NormsForgotten,
-    RowsOfAttentionForgotten,
     CopyForgotten,
     QkvForgotten,
     MasksAlways,
     OneMask,
     EightBytesAToken,
     NoHead,
-    NoHeadWeight,
 }
 
 use Thought::*;
@@ -72,14 +70,10 @@ fn weights(config: &GptConfig, thought: Thought) -> Weights {
     let [vocab, context, width] = [config.vocab, config.context, config.width].map(|n| n as u64);
     let head = match thought {
         HeadAlways => true,
-        NoHead | NoHeadWeight => false,
+        NoHead => false,
         _ => !config.tied,
     };
-    let head_used = match thought {
-        TiedLate => !config.tied,
-        NoHead => config.tied,
-        _ => true,
-    };
+    let head_used = !config.tied || thought != TiedLate;
     Weights {
         embeddings: (vocab + context) * width,
         block: 12 * width * width + 13 * width,
@@ -117,7 +111,6 @@ fn kept(config: &GptConfig, step: &Step, thought: Thought) -> Kept {
     let statistics = match thought {
         StatisticsForgotten => 0,
         NormsForgotten => heads,
-        RowsOfAttentionForgotten => 4,
         ScoresInstead => heads * step.time + 4,
         _ => heads + 4,
     };
@@ -239,14 +232,12 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (LastOfEqual, "6.7-last-of-equal", EQUALS),
     (ScoresInstead, "6.7-scores-instead", INSTEAD),
     (NormsForgotten, "6.7-norms", STATISTICS),
-    (RowsOfAttentionForgotten, "6.7-attention-rows", STATISTICS),
     (CopyForgotten, "6.7-copy", COPY),
     (QkvForgotten, "6.7-qkv", QKV),
     (MasksAlways, "6.7-masks-always", NO_DROPOUT),
     (OneMask, "6.7-one-mask", MASKS),
     (EightBytesAToken, "6.7-eight-bytes", EIGHT),
     (NoHead, "6.7-no-head", NO_HEAD),
-    (NoHeadWeight, "6.7-no-head-weight", NO_HEAD),
 ];
 
 const OWN: &str = "These are the peaks of each role for itself, added up. When all activations are \

@@ -34,18 +34,16 @@ fn fitting(segments: &[Segment], pool: Pool, bytes: u64) -> Vec<(u64, u64)> {
     fits.map(|block| (block.size, block.start)).collect()
 }
 
-/// Takes the free block at an address, and cuts it if `cut` says so of what remains.
-fn take_at(
-    segments: &mut [Segment],
-    start: u64,
-    bytes: u64,
-    cut: fn(Pool, u64) -> bool,
-) -> Option<u64> {
+/// The least rest for which the small and the large pool cut.
+const RIGHT_CUT: [u64; 2] = [512, MIB + 1];
+
+/// Takes the block at an address, and cuts it if at least so much remains.
+fn take_at(segments: &mut [Segment], start: u64, bytes: u64, least: [u64; 2]) -> Option<u64> {
     for segment in segments {
         let Some(at) = segment.blocks.iter().position(|it| it.start == start) else { continue };
         let rest = segment.blocks[at].size - bytes;
         segment.blocks[at].used = true;
-        if cut(segment.pool, rest) {
+        if rest >= least[segment.pool as usize] {
             segment.blocks[at].size = bytes;
             let rest = Block { start: start + bytes, size: rest, used: false };
             segment.blocks.insert(at + 1, rest);
@@ -54,89 +52,76 @@ fn take_at(
     Some(start)
 }
 
-fn right_cut(pool: Pool, rest: u64) -> bool {
-    if pool == Pool::Small { rest >= 512 } else { rest > MIB }
-}
-
 fn of_the_choice() -> Vec<Wrong> {
     vec![
         take("6.2-first-fit", "the first in the list", |segments, pool, bytes| {
             let &(_, start) = fitting(segments, pool, bytes).first()?;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
         take("6.2-lowest-fit", "the lowest address", |segments, pool, bytes| {
             let start = fitting(segments, pool, bytes).into_iter().map(|(_, start)| start).min()?;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
         take("6.2-worst-fit", "the largest", |segments, pool, bytes| {
             let mut all = fitting(segments, pool, bytes);
             all.sort_by_key(|&(size, start)| (u64::MAX - size, start));
-            take_at(segments, all.first()?.1, bytes, right_cut)
+            take_at(segments, all.first()?.1, bytes, RIGHT_CUT)
         }),
         take("6.2-worst-last", "the largest tuple", |segments, pool, bytes| {
             let start = fitting(segments, pool, bytes).iter().max()?.1;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
         take("6.2-first-of-equal", "the first of equal ones", |segments, pool, bytes| {
             let &(_, start) = fitting(segments, pool, bytes).iter().min_by_key(|it| it.0)?;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
         take("6.2-any-pool", "both pools", |segments, pool, bytes| {
             let mut all = fitting(segments, pool, bytes);
             let other = if pool == Pool::Small { Pool::Large } else { Pool::Small };
             all.extend(fitting(segments, other, bytes));
-            take_at(segments, all.iter().min()?.1, bytes, right_cut)
+            take_at(segments, all.iter().min()?.1, bytes, RIGHT_CUT)
         }),
         take("6.2-used-taken", "whether it is used is not asked", |segments, pool, bytes| {
             let blocks = segments.iter().filter(|it| it.pool == pool).flat_map(|it| &it.blocks);
             let large = blocks.filter(|block| block.size >= bytes);
             let start = large.map(|block| (block.size, block.start)).min()?.1;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
         take("6.2-exact-refused", "larger than asked", |segments, pool, bytes| {
             let start = fitting(segments, pool, bytes + 1).iter().min()?.1;
-            take_at(segments, start, bytes, right_cut)
+            take_at(segments, start, bytes, RIGHT_CUT)
         }),
     ]
 }
 
-/// The best block, cut by another limit.
-fn cut(
-    segments: &mut [Segment],
-    pool: Pool,
-    bytes: u64,
-    cut: fn(Pool, u64) -> bool,
-) -> Option<u64> {
+/// The best block, cut by other limits.
+fn cut(segments: &mut [Segment], pool: Pool, bytes: u64, least: [u64; 2]) -> Option<u64> {
     let start = fitting(segments, pool, bytes).iter().min()?.1;
-    take_at(segments, start, bytes, cut)
+    take_at(segments, start, bytes, least)
 }
 
 fn of_the_limit() -> Vec<Wrong> {
     vec![
         take("6.2-never-cut", "whole", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |_, _| false)
+            cut(segments, pool, bytes, [u64::MAX; 2])
         }),
         take("6.2-small-never-cut", "small ones whole", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |pool, rest| pool == Pool::Large && rest > MIB)
+            cut(segments, pool, bytes, [u64::MAX, MIB + 1])
         }),
         take("6.2-large-never-cut", "large ones whole", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |pool, rest| pool == Pool::Small && rest >= 512)
+            cut(segments, pool, bytes, [512, u64::MAX])
         }),
         take("6.2-cut-above-512", "more than 512", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |pool, rest| {
-                rest > if pool == Pool::Small { 512 } else { MIB }
-            })
+            cut(segments, pool, bytes, [513, MIB + 1])
         }),
         take("6.2-always-cut", "always cut", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |_, _| true)
+            cut(segments, pool, bytes, [0, 0])
         }),
         take("6.2-cut-at-one-mib", "1 MiB or more", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |pool, rest| {
-                rest >= if pool == Pool::Small { 512 } else { MIB }
-            })
+            cut(segments, pool, bytes, [512, MIB])
         }),
         take("6.2-large-like-small", "any rest", |segments, pool, bytes| {
-            cut(segments, pool, bytes, |_, rest| rest > 0)
+            cut(segments, pool, bytes, [1, 1])
         }),
     ]
 }

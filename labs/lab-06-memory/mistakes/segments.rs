@@ -28,49 +28,39 @@ fn choice(
     wrong("6.6", diagnosis, name, |table| table.choose_plan = f)
 }
 
-/// The right price, and a peak by a rule: what a layer adds to what is stored, and to the segment
-/// that runs again, which ends with the next layer that keeps or begins.
+/// The right price, and a peak by what the first layer of a segment adds to what is stored and to
+/// what runs again, and what the latter is with each later layer.
 fn peak_by(
     layers: &[Layer],
     plan: &[Mode],
-    rule: impl Fn(&Layer, Mode) -> (u64, u64),
-    largest: bool,
+    first: fn(&Layer) -> (u64, u64),
+    later: fn(u64, &Layer) -> u64,
 ) -> Cost {
     let (mut stored, mut again, mut peak) = (0, 0, 0);
-    for (layer, &mode) in layers.iter().zip(plan) {
-        let (to_stored, to_again) = rule(layer, mode);
-        stored += to_stored;
-        let before = if mode == Mode::Continue { again } else { 0 };
-        again = if largest { to_again.max(before) } else { before + to_again };
+    for (layer, mode) in layers.iter().zip(plan) {
+        let (to_stored, anew) = match mode {
+            Mode::Keep => (whole(layer), 0),
+            Mode::Begin => first(layer),
+            Mode::Continue => (0, later(again, layer)),
+        };
+        (stored, again) = (stored + to_stored, anew);
         peak = peak.max(stored + again);
     }
     Cost { peak, ..solution::plan_cost(layers, plan) }
 }
 
+fn whole(layer: &Layer) -> u64 {
+    layer.input + layer.kept
+}
+
 fn of_the_peak() -> Vec<Wrong> {
     vec![
         cost("6.6-again-forgotten", "the end of the forward pass", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.input + layer.kept, 0),
-                Mode::Begin => (layer.input, 0),
-                Mode::Continue => (0, 0),
-            };
-            peak_by(layers, plan, rule, false)
+            peak_by(layers, plan, |it| (it.input, 0), |_, _| 0)
         }),
         cost("6.6-inputs-forgotten", "segments keep nothing", |layers, plan| {
             // The input comes back with all else when the segment runs again.
-            let pieces = solution::plan_cost(layers, plan);
-            let (mut stored, mut again, mut peak) = (0, 0, 0);
-            for (layer, mode) in layers.iter().zip(plan) {
-                let whole = layer.input + layer.kept;
-                match mode {
-                    Mode::Keep => (stored, again) = (stored + whole, 0),
-                    Mode::Begin => again = layer.kept,
-                    Mode::Continue => again += whole,
-                }
-                peak = peak.max(stored + again);
-            }
-            Cost { peak, ..pieces }
+            peak_by(layers, plan, |it| (0, it.kept), |again, it| again + whole(it))
         }),
         cost("6.6-all-inputs", "every layer keeps its input", |layers, plan| {
             let (mut stored, mut inner, mut again, mut peak) = (0, 0, 0, 0);
@@ -92,29 +82,30 @@ fn of_the_peak() -> Vec<Wrong> {
 fn of_the_segment() -> Vec<Wrong> {
     vec![
         cost("6.6-one-layer-again", "the largest layer of a segment", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.input + layer.kept, 0),
-                Mode::Begin => (layer.input, layer.kept),
-                Mode::Continue => (0, layer.kept),
-            };
-            peak_by(layers, plan, rule, true)
+            peak_by(layers, plan, |it| (it.input, it.kept), |again, it| it.kept.max(again))
         }),
         cost("6.6-inner-inputs", "no inputs inside a segment", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.input + layer.kept, 0),
-                Mode::Begin => (layer.input, layer.kept),
-                Mode::Continue => (0, layer.kept),
-            };
-            peak_by(layers, plan, rule, false)
+            peak_by(layers, plan, |it| (it.input, it.kept), |again, it| again + it.kept)
+        }),
+        cost("6.6-before-forgotten", "a segment by itself", |layers, plan| {
+            let (mut stored, mut again, mut peak) = (0, 0, 0);
+            for (layer, mode) in layers.iter().zip(plan) {
+                match mode {
+                    Mode::Keep => stored += whole(layer),
+                    Mode::Begin => (stored, again) = (stored + layer.input, whole(layer)),
+                    Mode::Continue => again += whole(layer),
+                }
+                peak = again.max(stored).max(peak);
+            }
+            Cost { peak, ..solution::plan_cost(layers, plan) }
         }),
         cost("6.6-nothing-freed", "all that is stored and the largest", |layers, plan| {
             let (mut stored, mut again, mut largest) = (0, 0, 0);
             for (layer, mode) in layers.iter().zip(plan) {
-                let whole = layer.input + layer.kept;
                 match mode {
-                    Mode::Keep => stored += whole,
+                    Mode::Keep => stored += whole(layer),
                     Mode::Begin => (stored, again) = (stored + layer.input, layer.kept),
-                    Mode::Continue => again += whole,
+                    Mode::Continue => again += whole(layer),
                 }
                 largest = largest.max(again);
             }
@@ -126,40 +117,18 @@ fn of_the_segment() -> Vec<Wrong> {
 fn of_the_input() -> Vec<Wrong> {
     vec![
         cost("6.6-input-twice", "stored and run again", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.input + layer.kept, 0),
-                Mode::Begin => (layer.input, layer.input + layer.kept),
-                Mode::Continue => (0, layer.input + layer.kept),
-            };
-            peak_by(layers, plan, rule, false)
+            peak_by(layers, plan, |it| (it.input, whole(it)), |again, it| again + whole(it))
         }),
         cost("6.6-input-left-out", "a kept layer without its input", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.kept, 0),
-                Mode::Begin => (layer.input, layer.kept),
-                Mode::Continue => (0, layer.input + layer.kept),
-            };
-            peak_by(layers, plan, rule, false)
+            let changed = layers.iter().zip(plan).map(|(&layer, mode)| match mode {
+                Mode::Keep => Layer { input: 0, ..layer },
+                _ => layer,
+            });
+            solution::plan_cost(&Vec::from_iter(changed), plan)
         }),
         cost("6.6-no-inputs", "what is kept, only", |layers, plan| {
-            let rule = |layer: &Layer, mode| match mode {
-                Mode::Keep => (layer.kept, 0),
-                _ => (0, layer.kept),
-            };
-            peak_by(layers, plan, rule, false)
-        }),
-        cost("6.6-before-forgotten", "a segment by itself", |layers, plan| {
-            let (mut stored, mut again, mut peak) = (0, 0, 0);
-            for (layer, mode) in layers.iter().zip(plan) {
-                let whole = layer.input + layer.kept;
-                match mode {
-                    Mode::Keep => stored += whole,
-                    Mode::Begin => (stored, again) = (stored + layer.input, whole),
-                    Mode::Continue => again += whole,
-                }
-                peak = again.max(stored).max(peak);
-            }
-            Cost { peak, ..solution::plan_cost(layers, plan) }
+            let changed = layers.iter().map(|&layer| Layer { input: 0, ..layer });
+            solution::plan_cost(&Vec::from_iter(changed), plan)
         }),
     ]
 }

@@ -15,7 +15,6 @@ pub fn mistakes() -> Vec<Wrong> {
     all.extend(of_masks());
     all.extend(of_rows());
     all.extend(of_weights());
-    all.extend(of_the_head());
     all
 }
 
@@ -94,15 +93,19 @@ impl Bill {
         }
     }
 
+    fn moments(&self) -> Vec<PeakBytes> {
+        let blocks = (0..self.layers).rev().map(Moment::Block);
+        let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
+        moments.map(|moment| self.at(moment)).collect()
+    }
+
     fn peak(&self) -> PeakBytes {
         self.peak_with(Some)
     }
 
     /// The first of the largest moments, when each has been changed or left out.
     fn peak_with(&self, change: impl Fn(PeakBytes) -> Option<PeakBytes>) -> PeakBytes {
-        let blocks = (0..self.layers).rev().map(Moment::Block);
-        let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
-        let changed = moments.filter_map(|moment| change(self.at(moment)));
+        let changed = self.moments().into_iter().filter_map(change);
         let largest = changed.reduce(|peak, it| if sum(&it) > sum(&peak) { it } else { peak });
         largest.expect("one moment at least")
     }
@@ -136,10 +139,7 @@ fn of_moments() -> Vec<Wrong> {
         }),
         peak("6.7-own-gradient", "a block's own gradients", |config, step| {
             let bill = bill(config, step);
-            bill.peak_with(|it| {
-                let own = matches!(it.moment, Moment::Block(_)).then_some(bill.weights_of_block);
-                Some(PeakBytes { gradients: it.gradients + 4 * own.unwrap_or(0), ..it })
-            })
+            Bill { used_behind: bill.used_behind + bill.weights_of_block, ..bill }.peak()
         }),
         peak("6.7-gradients-at-loss", "all gradients at the loss", |config, step| {
             bill(config, step).peak_with(|it| match it.moment {
@@ -164,11 +164,8 @@ fn of_the_choice() -> Vec<Wrong> {
             bill(config, step).peak_with(|it| (!is_block(&it)).then_some(it))
         }),
         peak("6.7-last-of-equal", "the last of equals", |config, step| {
-            let bill = bill(config, step);
-            let blocks = (0..bill.layers).rev().map(Moment::Block);
-            let moments = [Moment::Loss].into_iter().chain(blocks).chain([Moment::Step]);
             // Of equals `max_by_key` finds the last one.
-            moments.map(|it| bill.at(it)).max_by_key(sum).expect("a loss at least")
+            bill(config, step).moments().into_iter().max_by_key(sum).expect("a loss at least")
         }),
         peak("6.7-moment", "names the loss", |config, step| PeakBytes {
             moment: Moment::Loss,
@@ -195,34 +192,26 @@ fn of_recomputation() -> Vec<Wrong> {
     ]
 }
 
-/// With so many bytes more, or fewer, that a block keeps.
-fn block_by(config: &GptConfig, step: &Step, more: i64) -> PeakBytes {
+/// With another number of bytes that a block keeps.
+fn with_block(bill: Bill, step: &Step, block: u64) -> Bill {
+    Bill { block, stored: if step.recompute { bill.stored } else { block }, ..bill }
+}
+
+/// With so many numbers more, or fewer, that a block keeps for each token.
+fn by_token(config: &GptConfig, step: &Step, more: i64) -> PeakBytes {
     let bill = bill(config, step);
-    let block = bill.block.saturating_add_signed(more);
-    Bill { block, stored: if step.recompute { bill.stored } else { block }, ..bill }.peak()
+    let bytes = 4 * (step.batch * step.time) as i64 * more;
+    let block = bill.block.saturating_add_signed(bytes);
+    with_block(bill, step, block).peak()
 }
 
 fn of_activations() -> Vec<Wrong> {
     vec![
-        peak("6.7-scores", "keeps the scores", |config, step| {
-            let scores = 4 * step.batch * config.heads as u64 * step.time * step.time;
-            block_by(config, step, scores as i64)
-        }),
-        peak("6.7-scores-instead", "the scores for their sums", |config, step| {
-            let sums = 4 * step.batch * config.heads as u64 * step.time;
-            block_by(config, step, (sums * (step.time - 1)) as i64)
-        }),
         peak("6.7-hidden-once", "one hidden tensor", |config, step| {
-            let [rows, width, _] = sizes(config, step);
-            block_by(config, step, -((16 * rows * width) as i64))
-        }),
-        peak("6.7-attended-twice", "the attention's output, too", |config, step| {
-            let [rows, width, _] = sizes(config, step);
-            block_by(config, step, (4 * rows * width) as i64)
+            by_token(config, step, -4 * config.width as i64)
         }),
         peak("6.7-sums-kept", "the terms of the sums", |config, step| {
-            let [rows, width, _] = sizes(config, step);
-            block_by(config, step, (8 * rows * width) as i64)
+            by_token(config, step, 2 * config.width as i64)
         }),
         peak("6.7-logits-forgotten", "no log-softmax", |config, step| {
             let [rows, _, vocab] = sizes(config, step);
@@ -239,17 +228,20 @@ fn of_activations() -> Vec<Wrong> {
 
 fn of_attention() -> Vec<Wrong> {
     vec![
+        peak("6.7-scores", "keeps the scores", |config, step| {
+            by_token(config, step, config.heads as i64 * step.time as i64)
+        }),
+        peak("6.7-scores-instead", "the scores for their sums", |config, step| {
+            by_token(config, step, config.heads as i64 * (step.time as i64 - 1))
+        }),
+        peak("6.7-attended-twice", "the attention's output, too", |config, step| {
+            by_token(config, step, config.width as i64)
+        }),
         peak("6.7-copy", "no copy of the heads", |config, step| {
-            let [rows, width, _] = sizes(config, step);
-            block_by(config, step, -((4 * rows * width) as i64))
+            by_token(config, step, -(config.width as i64))
         }),
         peak("6.7-qkv", "no q, k, v", |config, step| {
-            let [rows, width, _] = sizes(config, step);
-            block_by(config, step, -((12 * rows * width) as i64))
-        }),
-        peak("6.7-attention-rows", "the norms' rows only", |config, step| {
-            let [rows, ..] = sizes(config, step);
-            block_by(config, step, -((4 * rows * config.heads as u64) as i64))
+            by_token(config, step, -3 * config.width as i64)
         }),
     ]
 }
@@ -260,7 +252,9 @@ fn of_masks() -> Vec<Wrong> {
             bill(&GptConfig { dropout: 0.5, ..config.clone() }, step).peak()
         }),
         peak("6.7-one-mask", "one mask in a block", |config, step| {
-            block_by(config, step, -(bill(config, step).mask as i64))
+            let bill = bill(config, step);
+            let block = bill.block - bill.mask;
+            with_block(bill, step, block).peak()
         }),
         peak("6.7-masks-forgotten", "no masks", |config, step| {
             bill(&GptConfig { dropout: 0.0, ..config.clone() }, step).peak()
@@ -268,8 +262,7 @@ fn of_masks() -> Vec<Wrong> {
         peak("6.7-masks-in-f32", "masks of 4 bytes", |config, step| {
             let bill = bill(config, step);
             let (mask, block) = (4 * bill.mask, bill.block + 6 * bill.mask);
-            let stored = if step.recompute { bill.stored } else { block };
-            Bill { mask, block, stored, ..bill }.peak()
+            Bill { mask, ..with_block(bill, step, block) }.peak()
         }),
         peak("6.7-first-mask", "no mask of the embeddings", |config, step| {
             Bill { mask: 0, ..bill(config, step) }.peak()
@@ -282,9 +275,8 @@ fn of_rows() -> Vec<Wrong> {
         peak("6.7-norms", "no rows of the norms", |config, step| {
             let [rows, ..] = sizes(config, step);
             let bill = bill(config, step);
-            let block = bill.block - 16 * rows;
-            let stored = if step.recompute { bill.stored } else { block };
-            Bill { block, stored, end: bill.end - 8 * rows, ..bill }.peak()
+            let (block, end) = (bill.block - 16 * rows, bill.end - 8 * rows);
+            Bill { end, ..with_block(bill, step, block) }.peak()
         }),
         peak("6.7-eight-bytes", "4 bytes a token", |config, step| {
             let bill = bill(config, step);
@@ -294,8 +286,8 @@ fn of_rows() -> Vec<Wrong> {
             let [rows, ..] = sizes(config, step);
             let bill = bill(config, step);
             let block = bill.block - 4 * rows * (4 + config.heads as u64);
-            let stored = if step.recompute { bill.stored } else { block };
-            Bill { block, stored, end: bill.end - 8 * rows, ..bill }.peak()
+            let end = bill.end - 8 * rows;
+            Bill { end, ..with_block(bill, step, block) }.peak()
         }),
         peak("6.7-tokens", "no tokens", |config, step| {
             Bill { tokens: 0, ..bill(config, step) }.peak()
@@ -307,6 +299,9 @@ fn of_weights() -> Vec<Wrong> {
     vec![
         peak("6.7-head-always", "a head of its own", |config, step| {
             bill(&GptConfig { tied: false, ..config.clone() }, step).peak()
+        }),
+        peak("6.7-no-head", "a gradient of the head alone", |config, step| {
+            Bill { weights_behind: 2 * config.width as u64, ..bill(config, step) }.peak()
         }),
         peak("6.7-tied-late", "a tied gradient comes at the end", |config, step| {
             let bill = bill(config, step);
@@ -320,20 +315,6 @@ fn of_weights() -> Vec<Wrong> {
             let right = solution::peak_of_step(config, step);
             let narrow = |n: u64| u64::from(u32::try_from(n).expect("fits into 32 bits"));
             PeakBytes { activations: narrow(right.activations), ..right }
-        }),
-    ]
-}
-
-fn of_the_head() -> Vec<Wrong> {
-    vec![
-        peak("6.7-no-head", "a head only where it is tied", |config, step| {
-            let bill = bill(config, step);
-            let weights_behind = 2 * config.width as u64;
-            let used_behind = if config.tied { bill.used_behind } else { weights_behind };
-            Bill { weights_behind, used_behind, ..bill }.peak()
-        }),
-        peak("6.7-no-head-weight", "a gradient of the head alone", |config, step| {
-            Bill { weights_behind: 2 * config.width as u64, ..bill(config, step) }.peak()
         }),
     ]
 }

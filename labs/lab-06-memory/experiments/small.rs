@@ -1,11 +1,13 @@
 //! A training on a GPU of 64 MiB: where it dies, and three changes that make it fit.
 
+use std::thread;
+
 use engine_room::memory::{
     Action, max_memory_allocated, max_memory_reserved, memory_snapshot, record_memory_history,
 };
 use engine_room::nn::GptConfig;
 use engine_room::{Device, Error, catch, no_grad};
-use engine_room_labs::{Cell, LabArgs, Output, Table};
+use engine_room_labs::{Cell, LabArgs, Output, Progress, Table};
 
 use crate::experiments::gpu::{MIB, small};
 use crate::experiments::language::Trainer;
@@ -46,10 +48,11 @@ const VARIANTS: [Variant; 5] = [
     Variant { name: "- recompute the blocks", no_grad: true, recompute: false, parts: 2 },
 ];
 
-/// What came of a training.
+/// What came of a training's first iteration.
+#[derive(Clone)]
 struct Outcome {
     result: Result<(), Error>,
-    /// The peaks of allocated and of reserved bytes in the first iteration.
+    /// The peaks of allocated and of reserved bytes, until it ended or died.
     peaks: [u64; 2],
     /// The operation that asked in vain.
     refused: Option<String>,
@@ -69,10 +72,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("reserved", "reserved", "bytes")
         .column("result", "on 64 MiB", "");
     let mut deaths = String::new();
-    for (number, variant) in VARIANTS.iter().enumerate() {
+    let outcomes = train_all(args, output)?;
+    for (number, (variant, (outcome, whole))) in VARIANTS.iter().zip(outcomes).enumerate() {
         let change = variant.name;
-        let gpu = 20 + 2 * number;
-        let outcome = train(small(output, gpu, CAPACITY)?, variant, 2, args.seed);
         let fits = outcome.result.is_ok();
         if let (Err(error), Some(op)) = (&outcome.result, &outcome.refused) {
             let report = error.to_string();
@@ -82,10 +84,6 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
                 _ => deaths += &format!("\n{change}, in {op}:\n\n{}", wrapped(figures(&report))),
             }
         }
-        let whole = match fits {
-            true => outcome,
-            false => train(Device::Sim(gpu + 1), variant, 1, args.seed),
-        };
         let peaks = whole.peaks.map(Cell::Bytes);
         let result = if fits { "goes through" } else { "dies" };
         changes.row([change.into()].into_iter().chain(peaks).chain([result.into()]));
@@ -99,32 +97,52 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     Ok(())
 }
 
+/// Every training on a GPU of 64 MiB of its own and, where it dies there, on a large one. Each has
+/// a thread: with a core for each, all of them take as long as the longest.
+fn train_all(args: &LabArgs, output: &mut Output) -> Result<Vec<(Outcome, Outcome)>, String> {
+    let gpus: Vec<usize> = (0..VARIANTS.len()).map(|number| 20 + 2 * number).collect();
+    for &gpu in &gpus {
+        small(output, gpu, CAPACITY)?;
+    }
+    // A training is a step of the bar when it begins and one when it ends.
+    let progress = Progress::new(args, "trainings", 2 * VARIANTS.len() as u64);
+    let both = |gpu, variant: &Variant| {
+        progress.step(variant.name);
+        let outcome = train(Device::Sim(gpu), variant, args.seed);
+        let whole = match outcome.result {
+            Ok(()) => outcome.clone(),
+            Err(_) => train(Device::Sim(gpu + 1), variant, args.seed),
+        };
+        progress.step(variant.name);
+        (outcome, whole)
+    };
+    Ok(thread::scope(|scope| {
+        let start = |(gpu, variant)| scope.spawn(move || both(gpu, variant));
+        let threads: Vec<_> = gpus.into_iter().zip(&VARIANTS).map(start).collect();
+        threads.into_iter().map(|it| it.join().expect("errors are caught in it")).collect()
+    }))
+}
+
 /// What a report says before it names the holders.
 fn figures(report: &str) -> &str {
     report.split_once("; the largest holders").map_or(report, |(figures, _)| figures)
 }
 
-/// Trains for some iterations.
-fn train(gpu: Device, variant: &Variant, iterations: usize, seed: u64) -> Outcome {
+/// The first iteration of a training.
+fn train(gpu: Device, variant: &Variant, seed: u64) -> Outcome {
     record_memory_history(gpu, ENTRIES);
-    let mut first = None;
     let result = catch(|| {
         let mut trainer = Trainer::new(&CONFIG, |_| variant.recompute, gpu, seed);
-        let mut losses = Vec::new();
-        for _ in 0..iterations {
-            let (x, y) = trainer.texts(HELD_OUT);
-            let loss = || trainer.loss(&x, &y);
-            losses.push(if variant.no_grad { no_grad(loss) } else { loss() });
-            trainer.iterate(BATCH, variant.parts);
-            let peaks = [max_memory_allocated(gpu), max_memory_reserved(gpu)];
-            first.get_or_insert(peaks);
-        }
+        let (x, y) = trainer.texts(HELD_OUT);
+        let loss = || trainer.loss(&x, &y);
+        let _losses = [if variant.no_grad { no_grad(loss) } else { loss() }];
+        trainer.iterate(BATCH, variant.parts);
     });
     let trace = memory_snapshot(gpu).trace;
     let oom = trace.iter().find(|entry| entry.action == Action::Oom);
     Outcome {
         result,
-        peaks: first.unwrap_or_default(),
+        peaks: [max_memory_allocated(gpu), max_memory_reserved(gpu)],
         refused: oom.map(|entry| entry.label.op.to_string()),
     }
 }

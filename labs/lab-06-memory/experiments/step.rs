@@ -67,17 +67,14 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let Recorded { history, after: [forward, backward] } = record(device, args.seed);
     say(output);
     let line = history.time_line();
-    let at_peak = match args.mine {
-        true => mine::peak(&history).by_role,
-        false => line[highest(&history)],
-    };
+    let at_peak = line[highest(&history)];
     let most_of = |role: usize| line.iter().map(|at| at[role]).max().unwrap_or(0);
     let mut table = Table::new().column("moment", "bytes", "");
     for (_, name) in SHOWN {
         table = table.column(name, name, "");
     }
     table = table.column("sum", "sum", "");
-    let moments = [
+    let mut moments = vec![
         ("before it", line[0]),
         ("after the forward pass", line[forward]),
         ("at the peak", at_peak),
@@ -85,6 +82,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         ("after step()", line[line.len() - 1]),
         ("the most of each role", std::array::from_fn(most_of)),
     ];
+    if args.mine {
+        moments.insert(3, ("at the peak, yours", mine::peak(&history).by_role));
+    }
     for (moment, bytes) in moments {
         let cells = SHOWN.map(|(role, _)| Cell::Bytes(bytes[role as usize]));
         let sum = Cell::Bytes(bytes.iter().sum());

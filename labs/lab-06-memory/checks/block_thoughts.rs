@@ -205,8 +205,8 @@ const NEVER: &str = "The block was handed out whole. What a tensor does not need
     block of its own, where the rule of the pool lets it.";
 const SMALL: &str = "Blocks of the small pool were never cut. There a rest of 512 bytes is a block \
     for another tensor.";
-const LARGE: &str = "Blocks of the large pool were never cut. There the rest becomes a block of its \
-    own if it has more than 1 MiB.";
+const LARGE: &str = "Blocks of the large pool were never cut. There the rest becomes a block of \
+    its own if it has more than 1 MiB.";
 const ALWAYS: &str = "A block was cut although too little remains, or nothing. In the large pool \
     the rest must have more than 1 MiB, in the small pool at least 512 bytes.";
 const AT_512: &str = "A small block was handed out whole where exactly 512 bytes remain. That is \
@@ -217,8 +217,8 @@ const LIKE_SMALL: &str = "A large block was cut for a small rest. No tensor of t
     could use a rest of 1 MiB or less, so the block is handed out whole.";
 const END: &str = "The tensor got the end of the block. It gets the beginning, and the rest lies \
     behind it.";
-const OPEN: &str = "The block that the tensor got is still marked as free. The next tensor would get \
-    it, too.";
+const OPEN: &str = "The block that the tensor got is still marked as free. The next tensor would \
+    get it, too.";
 const MERGE: &str = "The block was freed, and its free neighbours were left apart. Three free \
     blocks of 4 MiB serve no tensor of 12 MiB.";
 const BOTH: &str = "Only one of the two neighbours was merged. Either may be free, or both.";

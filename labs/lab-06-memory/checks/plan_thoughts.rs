@@ -120,8 +120,8 @@ const INNER: &str = "The inputs inside a segment were forgotten. Computed again 
     like all else until the backward pass is through.";
 const BEGINS: &str = "Only the first layer of each segment was counted. All its layers run again.";
 const KEPT: &str = "Layers that keep everything do not run again: they cost no extra operations.";
-const INPUT_TWICE: &str = "The input of a segment was counted twice, as stored and as a part of the \
-    segment that has run again. It is one tensor.";
+const INPUT_TWICE: &str = "The input of a segment was counted twice, as stored and as a part of \
+    the segment that has run again. It is one tensor.";
 const LEFT_OUT: &str = "Inputs were left out. The input of a layer is kept besides what `kept` \
     says: a layer holds `input + kept`.";
 const BEFORE: &str = "What is stored of the layers before a segment was forgotten. While the \

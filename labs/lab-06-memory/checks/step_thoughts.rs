@@ -273,8 +273,8 @@ const OWN_GRADIENT: &str = "The gradients of a block were counted at its own mom
     pass only arrives there: they come with it, and are counted from the next moment on.";
 const AT_LOSS: &str = "All gradients were counted at the loss. Those of the step before were \
     dropped, and the backward pass has not begun: at this moment there are none.";
-const NO_STEP: &str = "The end of the backward pass was left out. With few tokens the peak is there: \
-    all gradients are, those of the embeddings too.";
+const NO_STEP: &str = "The end of the backward pass was left out. With few tokens the peak is \
+    there: all gradients are, those of the embeddings too.";
 const NO_BLOCKS: &str = "The moments at the blocks were left out. A block that has just run again, \
     or the gradient of a large head, can put the peak there.";
 const NEVER: &str = "`recompute` was not looked at. With it a block keeps its input alone until \
@@ -288,8 +288,8 @@ const COPY: &str = "The copy of the heads was forgotten. They are copied side by
     `out_proj`, which saves this copy as its input.";
 const QKV: &str = "q, k and v were forgotten. The attention saves all three, `width` numbers each \
     for a token.";
-const NO_DROPOUT: &str = "Masks were counted where the probability is 0. There dropout does nothing \
-    and keeps nothing.";
+const NO_DROPOUT: &str = "Masks were counted where the probability is 0. There dropout does \
+    nothing and keeps nothing.";
 const EIGHT: &str = "Tokens and targets came to 8 bytes a token. They are `i64`, 8 bytes for each \
     token and as many for each target.";
 const NO_HEAD: &str = "The head's own weight was forgotten where it is not tied: `vocab * width` \
@@ -304,7 +304,7 @@ const SUMS: &str = "The outputs of `out_proj` and `linear2` were counted. An add
     nothing, so they are gone when the sum is computed.";
 const TIED: &str = "The head was given a weight of its own where it is tied. Then it is that of \
     the token embedding: there once, with one gradient.";
-const LATE: &str = "The gradient of a tied weight was taken to come with the embedding, at the end. \
-    The head uses that weight, too, and it is the first that the backward pass comes to: from then \
+const LATE: &str = "The gradient of a tied weight was taken to come with the embedding, at the \
+    end. The head uses that weight, too, and it is the first that the backward pass comes to: from then \
     on the gradient is there, and the embedding's part is added to it.";
 const ONE: &str = "AdamW was given one number a weight. It keeps two, m and v.";

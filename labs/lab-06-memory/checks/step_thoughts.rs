@@ -305,6 +305,6 @@ const SUMS: &str = "The outputs of `out_proj` and `linear2` were counted. An add
 const TIED: &str = "The head was given a weight of its own where it is tied. Then it is that of \
     the token embedding: there once, with one gradient.";
 const LATE: &str = "The gradient of a tied weight was taken to come with the embedding, at the \
-    end. The head uses that weight, too, and it is the first that the backward pass comes to: from then \
-    on the gradient is there, and the embedding's part is added to it.";
+    end. The head uses that weight, too, and it is the first that the backward pass comes to: \
+    from then on the gradient is there, and the embedding's part is added to it.";
 const ONE: &str = "AdamW was given one number a weight. It keeps two, m and v.";

@@ -50,8 +50,8 @@ impl Trainer {
 
     /// The mean loss of a batch.
     pub fn loss(&self, x: &Tensor, y: &Tensor) -> Tensor {
-        let scores = self.model.forward(x);
-        scores.reshape(&[y.numel(), self.config.vocab]).cross_entropy(y)
+        let logits = self.model.forward(x);
+        logits.reshape(&[y.numel(), self.config.vocab]).cross_entropy(y)
     }
 
     /// One iteration on `batch` texts, after which the gradients are still there. If `parts` is

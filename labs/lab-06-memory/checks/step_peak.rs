@@ -9,7 +9,7 @@ use super::super::step::{Moment, PeakBytes, Rule, Step};
 use super::Implementation;
 use super::step_thoughts::{Question, THOUGHTS, Thought, formula, moments, together};
 use super::thoughts::explained;
-use super::twin::measured;
+use super::twin::{ends_of_gpt, measured};
 
 /// A question with its answers.
 struct Answered {
@@ -26,6 +26,8 @@ pub fn step_peak(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosi
     for (question, peak_at) in small(&mut rng) {
         let seen = measured(&question.0, &question.1, &mut rng);
         assert_eq!(moments(&question, Thought::Right), seen, "the engine says otherwise");
+        let gpt = ends_of_gpt(&question.0, &question.1, &mut rng);
+        assert_eq!([seen[0], seen[seen.len() - 1]], gpt, "the twin is no Gpt");
         let want = formula(&question, Thought::Right);
         assert_eq!(want.moment, peak_at, "each moment is to be a peak once");
         answers.push(asked(imp, check, question, want)?);

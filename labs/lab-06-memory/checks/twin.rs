@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine_room::autograd::{Ctx, Op, apply};
 use engine_room::memory::{Role, memory_snapshot, record_memory_history};
 use engine_room::nn::{
-    Dropout, Embedding, GptConfig, LayerNorm, Linear, Module, Parts, Recomputed, TransformerBlock,
+    Dropout, Embedding, Gpt, GptConfig, LayerNorm, Linear, Module, Parts, Recomputed,
+    TransformerBlock,
 };
 use engine_room::optim::{AdamW, Optimizer, Sgd};
 use engine_room::rng::Generator;
@@ -131,19 +132,21 @@ fn optimizer(model: &dyn Module, rule: Rule) -> Box<dyn Optimizer> {
     }
 }
 
-/// Trains the twin for two steps and reads of the second what each moment holds.
-pub fn measured(config: &GptConfig, step: &Step, rng: &mut Generator) -> Vec<PeakBytes> {
-    let passed = Passed::default();
-    let twin = Twin::new(config, step.recompute, &passed, rng);
-    let mut optimizer = optimizer(&twin, step.rule);
+/// Bytes by role over time.
+type Line = Vec<[u64; Role::ALL.len()]>;
+
+/// Trains a model for two steps. The history of the second, and how long it was when the backward
+/// pass began and when it was over.
+fn train(model: &dyn Module, vocab: usize, step: &Step, rng: &mut Generator) -> (Line, [usize; 2]) {
+    let mut optimizer = optimizer(model, step.rule);
     let (batch, time) = (step.batch as usize, step.time as usize);
     let mut draw = |shape: &[usize]| {
-        let numbers = (0..batch * time).map(|_| rng.below(config.vocab) as i64).collect();
+        let numbers = (0..batch * time).map(|_| rng.below(vocab) as i64).collect();
         Tensor::from_vec(numbers, shape)
     };
     let (tokens, targets) = (draw(&[batch, time]), draw(&[batch * time]));
     let loss = || {
-        let logits = twin.forward(&tokens).reshape(&[batch * time, config.vocab]);
+        let logits = model.forward(&tokens).reshape(&[batch * time, vocab]);
         logits.cross_entropy(&targets)
     };
     loss().backward();
@@ -157,19 +160,35 @@ pub fn measured(config: &GptConfig, step: &Step, rng: &mut Generator) -> Vec<Pea
     optimizer.step();
     let line = memory_snapshot(Device::Cpu).time_line();
     record_memory_history(Device::Cpu, 0);
+    (line, [begin, end])
+}
+
+fn at(line: &Line, moment: Moment, entries: usize) -> PeakBytes {
+    let [parameters, gradients, optimizer, activations] =
+        [Role::Parameter, Role::Gradient, Role::Optimizer, Role::Activation]
+            .map(|role| line[entries][role as usize]);
+    PeakBytes { moment, parameters, gradients, optimizer, activations }
+}
+
+/// What each moment of the twin's second step holds.
+pub fn measured(config: &GptConfig, step: &Step, rng: &mut Generator) -> Vec<PeakBytes> {
+    let passed = Passed::default();
+    let twin = Twin::new(config, step.recompute, &passed, rng);
+    let (line, [begin, end]) = train(&twin, config.vocab, step, rng);
     let passed = passed.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let arrived = |block: u64| {
         // The last that is heard of a block: the end of its second run, or the gradient's arrival.
         let last = passed.iter().rfind(|(number, _)| *number as u64 == block);
         last.map_or(end, |&(_, entries)| entries)
     };
-    let at = |moment, entries: usize| {
-        let [parameters, gradients, optimizer, activations] =
-            [Role::Parameter, Role::Gradient, Role::Optimizer, Role::Activation]
-                .map(|role| line[entries][role as usize]);
-        PeakBytes { moment, parameters, gradients, optimizer, activations }
-    };
-    let blocks = (0..config.layers as u64).rev().map(|i| at(Moment::Block(i), arrived(i)));
-    let (first, last) = (at(Moment::Loss, begin), at(Moment::Step, end));
+    let blocks = (0..config.layers as u64).rev().map(|i| at(&line, Moment::Block(i), arrived(i)));
+    let (first, last) = (at(&line, Moment::Loss, begin), at(&line, Moment::Step, end));
     [vec![first], blocks.collect(), vec![last]].concat()
+}
+
+/// The first and the last moment of the engine's own GPT, which has no probes.
+pub fn ends_of_gpt(config: &GptConfig, step: &Step, rng: &mut Generator) -> [PeakBytes; 2] {
+    let gpt = Gpt::new(config, rng).recompute_blocks(|_| step.recompute);
+    let (line, [begin, end]) = train(&gpt, config.vocab, step, rng);
+    [at(&line, Moment::Loss, begin), at(&line, Moment::Step, end)]
 }

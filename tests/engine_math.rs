@@ -91,8 +91,9 @@ fn erf_is_within_two_units() {
 /// What PyTorch 2.9.1 gives for -0 and 0, on its CPU: `torch.tanh(torch.tensor([-0.0, 0.0]))`.
 #[test]
 fn the_sign_of_zero_is_kept() {
+    type Named = (&'static str, fn(&Tensor) -> Tensor);
     let zeros = Tensor::from_vec(vec![-0.0_f32, 0.0], &[2]);
-    let odd: [(&str, fn(&Tensor) -> Tensor); 13] = [
+    let odd: [Named; 13] = [
         ("floor", Tensor::floor),
         ("ceil", Tensor::ceil),
         ("round", Tensor::round),
@@ -111,7 +112,7 @@ fn the_sign_of_zero_is_kept() {
         let bits: Vec<u32> = function(&zeros).to_vec::<f32>().iter().map(|y| y.to_bits()).collect();
         assert_eq!(bits, [0x8000_0000, 0], "{name}(-0) and {name}(0)");
     }
-    let even: [(&str, fn(&Tensor) -> Tensor); 3] =
+    let even: [Named; 3] =
         [("abs", Tensor::abs), ("sign", Tensor::sign), ("square", Tensor::square)];
     for (name, function) in even {
         let bits: Vec<u32> = function(&zeros).to_vec::<f32>().iter().map(|y| y.to_bits()).collect();

@@ -52,6 +52,8 @@ pub enum Error {
         allocated: u64,
         /// Bytes that the device has; the host does not say.
         capacity: Option<u64>,
+        /// Who holds the memory and what to try, where a caching allocator knows; else empty.
+        report: String,
     },
     /// A fault, or an error of the driver.
     Device {
@@ -75,7 +77,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Error::OutOfMemory { device, requested, allocated, capacity } => {
+            Error::OutOfMemory { device, requested, allocated, capacity, report } => {
                 let left = match capacity {
                     Some(capacity) => {
                         let free = Bytes(capacity.saturating_sub(*allocated));
@@ -83,11 +85,15 @@ impl fmt::Display for Error {
                     }
                     None => format!("{} are taken by tensors", Bytes(*allocated)),
                 };
+                let (requested, advice) = (
+                    Bytes(*requested),
+                    "drop tensors that are no longer \
+                    needed, or work on less at a time, e.g. a smaller batch",
+                );
+                let advice = if report.is_empty() { advice } else { report };
                 write!(
                     f,
-                    "out of memory on {device}: {} were asked for and {left}; drop tensors that \
-                     are no longer needed, or work on less at a time, e.g. a smaller batch",
-                    Bytes(*requested)
+                    "out of memory on {device}: {requested} were asked for and {left}; {advice}"
                 )
             }
             Error::Device { device, message } => write!(f, "{device}: {message}"),
@@ -104,7 +110,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Bytes as a person reads them, and exactly.
-struct Bytes(u64);
+pub(crate) struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -23,7 +23,7 @@ mod shape;
 mod storage;
 mod tensor;
 
-pub use autograd::{inference_mode, is_grad_enabled, no_grad};
+pub use autograd::{enable_grad, inference_mode, is_grad_enabled, no_grad, recompute};
 pub use device::{Device, cuda, driver, sim};
 pub use dtype::{DType, Element, Scalar, bf16, f16};
 pub use error::{Error, Misuse, catch};

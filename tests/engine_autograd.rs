@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use custom::{Careless, Counted, Flip, flip};
 use engine_room::autograd::{Graph, apply, is_inference_mode};
-use engine_room::{Misuse, Tensor, inference_mode, is_grad_enabled, no_grad};
+use engine_room::{Misuse, Tensor, enable_grad, inference_mode, is_grad_enabled, no_grad};
 use refused::refused;
 
 fn leaf(values: &[f32]) -> Tensor {
@@ -126,6 +126,12 @@ fn no_grad_records_nothing_and_ends_with_its_closure() {
         assert!(!is_inference_mode() && !is_grad_enabled());
     });
     inference_mode(|| no_grad(|| assert!(is_inference_mode(), "the stricter mode stays")));
+    let again = no_grad(|| enable_grad(|| x.exp()));
+    assert!(again.requires_grad() && is_grad_enabled());
+    no_grad(|| {
+        assert!(catch_unwind(|| enable_grad(|| panic!("inside"))).is_err());
+        assert!(!is_grad_enabled(), "restored after a panic");
+    });
 }
 
 #[test]

@@ -153,7 +153,8 @@ fn a_gpu_of_64_mib_runs_out() {
     let full = gpu.load("table.ptx", text);
     let (requested, allocated) = ((16 << 20) + 1, 48 << 20);
     let (device, capacity) = ("sim:45".to_string(), Some(64 << 20));
-    assert_eq!(full, Err(Error::OutOfMemory { device, requested, allocated, capacity }));
+    let report = String::new();
+    assert_eq!(full, Err(Error::OutOfMemory { device, requested, allocated, capacity, report }));
     gpu.free(first).unwrap();
     let module = gpu.load("table.ptx", text).unwrap();
     assert!(gpu.alloc(16 << 20).is_err(), "the table takes up 512 bytes more than that");

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use custom::{Careless, Counted, Flip, flip};
 use engine_room::autograd::{Graph, apply};
 use engine_room::memory::{
-    HiddenCopies, Role, bytes_by_role, hidden_copies, max_memory_allocated, memory_allocated,
-    reset_hidden_copies, reset_peak_memory_stats,
+    HiddenCopies, Role, bytes_by_op_at_peak, bytes_by_role, hidden_copies, max_memory_allocated,
+    memory_allocated, reset_hidden_copies, reset_peak_memory_stats,
 };
 use engine_room::rng::Generator;
 use engine_room::{DType, Device, OPS, Tensor, inference_mode, no_grad};
@@ -45,6 +45,30 @@ fn roles() -> [u64; 5] {
 
 fn parameter(shape: &[usize]) -> Tensor {
     Tensor::ones(shape).requires_grad_(true)
+}
+
+/// The gradient of `late` is there long before the walk comes to its end.
+#[test]
+fn a_gradient_counts_as_one_as_soon_as_it_is_there() {
+    let _alone = alone();
+    let (early, late) = (parameter(&[1000]), parameter(&[10]));
+    let y = early.exp().narrow(0, 0, 10).mul(&late).sum();
+    y.backward();
+    let at_peak = bytes_by_op_at_peak(Device::Cpu);
+    let gradients = at_peak.iter().filter(|it| it.role == Role::Gradient);
+    let bytes: Vec<u64> = gradients.map(|it| it.bytes).collect();
+    assert_eq!(bytes, [40], "the peak is where the gradient of exp(early) is complete");
+}
+
+#[test]
+fn an_activation_stays_one_if_its_gradient_is_wanted() {
+    let _alone = alone();
+    let w = parameter(&[10]);
+    let x = Tensor::ones(&[10]);
+    let y = x.mul(&w);
+    let again = x.detach().requires_grad_(true);
+    assert_eq!(roles(), [40, 40, 0, 40, 0], "other, parameter, gradient, activation, optimizer");
+    drop((y, again));
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod drawing;
 pub mod grid;
 pub mod handout;
 pub mod machine;
+pub mod memory_line;
+pub mod memory_map;
 pub mod metrics;
 mod output;
 mod plot;

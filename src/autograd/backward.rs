@@ -5,9 +5,10 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
 use crate::Tensor;
-use crate::autograd::mode::no_grad;
+use crate::autograd::mode::{is_grad_enabled, no_grad};
 use crate::autograd::node::Node;
 use crate::error::misuse;
+use crate::memory::Role;
 
 /// Computes the gradients of every leaf that `root` depends on and adds them to what is there.
 ///
@@ -185,15 +186,23 @@ fn walk(
     }
 }
 
-/// The first gradient of a node is kept and later ones are added to it.
+/// The first gradient of a node is kept and later ones are added to it: in place where nobody else
+/// can see it and no graph of gradients wants it as it was.
 fn add(waiting: &mut BTreeMap<u64, (Arc<Node>, Tensor)>, node: Arc<Node>, dx: Tensor) {
-    match waiting.entry(node.id()) {
-        Entry::Vacant(first) => {
-            first.insert((node, dx));
+    let is_of_leaf = node.is_leaf();
+    let sum = match waiting.entry(node.id()) {
+        Entry::Vacant(first) => &first.insert((node, dx)).1,
+        Entry::Occupied(later) => {
+            let (_, sum) = later.into_mut();
+            match !is_grad_enabled() && Node::can_keep(sum) {
+                true => sum.add_(&dx, 1.0),
+                false => *sum = sum.add(&dx),
+            }
+            sum
         }
-        Entry::Occupied(mut later) => {
-            let (_, sum) = later.get_mut();
-            *sum = sum.add(&dx);
-        }
+    };
+    // Leaves are the oldest nodes, so they come last; what they will keep is a gradient by now.
+    if is_of_leaf && Node::can_keep(sum) && sum.storage().role() == Role::Other {
+        sum.storage().set_role(Role::Gradient);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use crate::Tensor;
 use crate::autograd::mode::is_grad_enabled;
 use crate::autograd::node::Node;
+use crate::autograd::recompute::{Kept, keep};
 use crate::error::misuse;
 use crate::memory::Role;
 
@@ -17,10 +18,9 @@ pub struct Ctx {
     node: OnceLock<Weak<Node>>,
 }
 
-/// A saved tensor and the version its numbers had then.
+/// A saved tensor.
 struct Saved {
-    tensor: Tensor,
-    version: u64,
+    kept: Kept,
     /// Whether it is the operation's result. Then it is kept without its node, which would hold
     /// itself, and gets it back when a gradient of a gradient is recorded.
     is_result: bool,
@@ -74,8 +74,8 @@ impl Ctx {
         if tensor.storage().role() == Role::Other {
             tensor.storage().set_role(Role::Activation);
         }
-        let version = tensor.storage().version();
-        self.saved.push(Some(Saved { tensor: tensor.snapshot(), version, is_result: false }));
+        let kept = Kept::Tensor(tensor.snapshot(), tensor.storage().version());
+        self.saved.push(Some(Saved { kept, is_result: false }));
     }
 
     /// The tensor in slot `i`, in the order of the calls of [`save`](Ctx::save).
@@ -83,12 +83,13 @@ impl Ctx {
     /// # Panics
     /// If nothing was kept there, or if the numbers were changed in place since.
     pub fn saved(&self, i: usize) -> Tensor {
-        let Some(Some(Saved { tensor, version, is_result })) = self.saved.get(i) else {
+        let Some(Some(Saved { kept, is_result })) = self.saved.get(i) else {
             let message = format!("nothing was saved in slot {i}; `save` it in the forward pass");
             misuse(self.op, &[], message)
         };
+        let (tensor, version) = kept.get();
         let now = tensor.storage().version();
-        if now != *version {
+        if now != version {
             let message = format!(
                 "the tensor that {} saved in slot {i} for its backward pass was changed in place \
                  since, last by {}: it is at version {now}, saved at version {version}; change a \
@@ -104,7 +105,7 @@ impl Ctx {
                 result.set_node(Some(node));
                 result
             }
-            _ => tensor.clone(),
+            _ => tensor,
         }
     }
 
@@ -116,9 +117,18 @@ impl Ctx {
     /// Finds out which saved tensors are the operation's result `y`.
     pub(super) fn mark_results(&mut self, y: &Tensor) {
         for saved in self.saved.iter_mut().flatten() {
-            let same = Arc::ptr_eq(saved.tensor.storage(), y.storage());
-            saved.is_result =
-                same && saved.tensor.layout() == y.layout() && saved.tensor.node().is_none();
+            let Kept::Tensor(tensor, _) = &saved.kept else { continue };
+            let same = Arc::ptr_eq(tensor.storage(), y.storage());
+            saved.is_result = same && tensor.layout() == y.layout() && tensor.node().is_none();
+        }
+    }
+
+    /// Leaves it to the region that is recomputed, if one runs, to keep the saved tensors.
+    pub(super) fn hand_over(&mut self) {
+        for saved in self.saved.iter_mut().flatten() {
+            if let Kept::Tensor(tensor, version) = &saved.kept {
+                saved.kept = keep(tensor.clone(), *version);
+            }
         }
     }
 
@@ -127,8 +137,13 @@ impl Ctx {
         self.node.get_or_init(|| node);
     }
 
-    /// The saved tensors, without the empty slots.
-    pub(super) fn tensors(&self) -> impl Iterator<Item = &Tensor> {
-        self.saved.iter().flatten().map(|saved| &saved.tensor)
+    /// Whether any tensor was kept.
+    pub(super) fn has_any_saved(&self) -> bool {
+        self.saved.iter().any(Option::is_some)
+    }
+
+    /// The tensors that are kept alive; where they are to be computed again, what from.
+    pub(super) fn tensors(&self) -> Vec<Tensor> {
+        self.saved.iter().flatten().flat_map(|saved| saved.kept.tensors()).collect()
     }
 }

@@ -16,6 +16,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::misuse;
 use crate::layout::Layout;
+use crate::memory;
 use crate::shape::Dims;
 
 /// Runs an operation whose forward pass changes its first input and returns it, and records it as
@@ -40,7 +41,9 @@ pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
     }
     let needs = edges.each_ref().map(Option::is_some);
     let mut ctx = Ctx::new(name, &needs);
+    let running = memory::running(name, false);
     inside_an_operation(|| op.forward(&mut ctx, inputs));
+    drop(running);
     if !recording {
         return;
     }

@@ -2,8 +2,9 @@
 //!
 //! `op.rs` is the door that every operation goes through, `node.rs` what it leaves behind,
 //! `backward.rs` the walk, `mode.rs` the switches of a thread, `in_place.rs` what a change in place
-//! does to the graph, `graph.rs` a picture of what is recorded and what it holds in memory,
-//! `gradcheck.rs` the judge. No file here names an operation.
+//! does to the graph, `recompute.rs` parts of it that keep less and run twice, `graph.rs` a picture
+//! of what is recorded and what it holds in memory, `gradcheck.rs` the judge. No file here names an
+//! operation.
 
 mod backward;
 mod ctx;
@@ -13,6 +14,7 @@ mod in_place;
 mod mode;
 mod node;
 mod op;
+mod recompute;
 
 pub use backward::{Keep, backward, grad};
 pub use ctx::Ctx;
@@ -21,6 +23,10 @@ pub use graph::{Graph, GraphNode, SavedTensor};
 pub use in_place::apply_in_place;
 pub(crate) use in_place::{add_at, node_of_view};
 pub(crate) use mode::{AutocastGuard, set_autocast};
-pub use mode::{autocast_dtype, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
+pub use mode::{
+    autocast_dtype, enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad,
+};
 pub use node::Node;
 pub use op::{Op, apply};
+pub(crate) use recompute::is_recomputing;
+pub use recompute::recompute;

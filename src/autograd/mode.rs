@@ -43,6 +43,12 @@ pub fn inference_mode<T>(f: impl FnOnce() -> T) -> T {
     with_mode(Mode::Inference, f)
 }
 
+/// Runs `f` with recording on, whatever it was: also inside [`no_grad`], and inside an operation,
+/// which makes it possible to run a part of a model again in a backward pass.
+pub fn enable_grad<T>(f: impl FnOnce() -> T) -> T {
+    with_mode(Mode::Record, f)
+}
+
 /// Sets the mode back even if `f` panics.
 struct Restore(Mode);
 

@@ -13,7 +13,7 @@ use crate::autograd::mode::{is_grad_enabled, no_grad, set_autocast};
 use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
-use crate::memory::{Role, count_hidden_copy};
+use crate::memory::{Role, count_hidden_copy, current_module, inside_module, running};
 use crate::shape::Dims;
 
 /// A recorded operation, or the place where a leaf's gradient is collected.
@@ -23,6 +23,8 @@ pub struct Node {
     shape: Dims,
     dtype: DType,
     edges: Vec<Option<Arc<Node>>>,
+    /// The part of a model that the operation was in; its backward pass is in it too.
+    module: &'static str,
     kind: Kind,
 }
 
@@ -46,10 +48,11 @@ impl Node {
     /// The node of an operation whose result is `y`.
     pub(super) fn of_op(
         op: Box<dyn AnyOp>,
-        ctx: Ctx,
+        mut ctx: Ctx,
         edges: Vec<Option<Arc<Node>>>,
         y: &Tensor,
     ) -> Arc<Node> {
+        ctx.hand_over();
         let name = ctx.op();
         Node::new(name, y, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
     }
@@ -62,14 +65,14 @@ impl Node {
     ) -> Arc<Node> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (shape, dtype) = (*of.layout().shape(), of.dtype());
+        let (shape, dtype, module) = (*of.layout().shape(), of.dtype(), current_module());
         Arc::new_cyclic(|node| {
             if let Kind::Op { ctx, .. } = &kind
                 && let Some(ctx) = &*lock(ctx)
             {
                 ctx.set_node(node.clone());
             }
-            Node { id, name, shape, dtype, edges, kind }
+            Node { id, name, shape, dtype, edges, module, kind }
         })
     }
 
@@ -119,6 +122,8 @@ impl Node {
             misuse(self.name, &[&dy.brief()], message.to_string())
         };
         let _off = set_autocast(None);
+        let _running = running(self.name, true);
+        let _module = inside_module(self.module);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {
@@ -146,13 +151,13 @@ impl Node {
     /// Frees the saved tensors. An operation that saved none can run its backward pass again.
     pub fn release(&self) {
         if let Kind::Op { ctx, .. } = &self.kind {
-            lock(ctx).take_if(|ctx| ctx.tensors().next().is_some());
+            lock(ctx).take_if(|ctx| ctx.has_any_saved());
         }
     }
 
     /// The tensors that the operation has saved.
     pub fn saved_tensors(&self) -> Vec<Tensor> {
-        self.context().map_or(Vec::new(), |ctx| ctx.tensors().cloned().collect())
+        self.context().map_or(Vec::new(), |ctx| ctx.tensors())
     }
 
     /// Bytes of the storages that this node keeps alive, each storage once.
@@ -205,14 +210,21 @@ impl Node {
         }
         // Stored as it is only if nobody else can see it: y = a + b hands one and the same tensor
         // to both sides, and clipping one gradient must not clip the other.
-        let first = if dx.is_sole_owner() && dx.is_contiguous() {
+        let first = if Node::can_keep(&dx) {
             dx
         } else {
-            count_hidden_copy("accumulate_grad", dx.nbytes());
+            let name = "accumulate_grad";
+            count_hidden_copy(name, dx.nbytes());
+            let _running = running(name, false);
             dx.copy()
         };
         first.storage().set_role(Role::Gradient);
         *grad = Some(first);
+    }
+
+    /// Whether a gradient may be kept as it is, and changed: nobody else can see it.
+    pub fn can_keep(dx: &Tensor) -> bool {
+        dx.is_sole_owner() && dx.is_contiguous()
     }
 }
 

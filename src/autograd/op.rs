@@ -6,6 +6,7 @@ use crate::Tensor;
 use crate::autograd::ctx::Ctx;
 use crate::autograd::mode::{inside_an_operation, is_grad_enabled};
 use crate::autograd::node::Node;
+use crate::memory;
 
 /// An operation on `N` tensors: both passes side by side.
 ///
@@ -31,7 +32,9 @@ pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     let needs = edges.each_ref().map(Option::is_some);
     let recording = needs.contains(&true);
     let mut ctx = Ctx::new(op.name(), &needs);
+    let running = memory::running(op.name(), false);
     let y = inside_an_operation(|| op.forward(&mut ctx, inputs));
+    drop(running);
     // The node belongs to a tensor of its own: an operation that returns its input, or a tensor it
     // holds, must neither overwrite that one's node nor hand it on.
     let y = match inputs.iter().find(|x| Arc::ptr_eq(x.storage(), y.storage())) {

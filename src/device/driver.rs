@@ -126,6 +126,31 @@ pub trait Driver: Send + Sync {
     /// If the address is not the first of a live allocation.
     fn free(&self, ptr: DevicePtr) -> Result<(), Error>;
 
+    /// As [`alloc`](Driver::alloc), for memory that an allocator above lends out piece by piece.
+    /// [`free`](Driver::free) gives it back.
+    ///
+    /// # Errors
+    /// As [`alloc`](Driver::alloc).
+    fn reserve(&self, bytes: u64) -> Result<DevicePtr, Error> {
+        self.alloc(bytes)
+    }
+
+    /// Says that so many bytes of reserved memory now belong to a tensor. A driver that checks
+    /// every access holds kernels to that; the others need not know. (NVIDIA's compute-sanitizer
+    /// is told the same through NVTX's memory functions.)
+    ///
+    /// # Errors
+    /// If the bytes are not reserved, or lent already.
+    fn lend(&self, ptr: DevicePtr, bytes: u64) -> Result<(), Error> {
+        let _ = (ptr, bytes);
+        Ok(())
+    }
+
+    /// Says that what was lent at an address belongs to nobody now. Waits for nothing.
+    fn take_back(&self, ptr: DevicePtr) {
+        let _ = ptr;
+    }
+
     /// Copies all of `from` to the device. Pageable: waits for the stream and then until the bytes
     /// are *staged*; they may arrive later. Pinned: returns at once, with the event until which
     /// `from` must stay as it is.

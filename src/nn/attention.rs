@@ -64,10 +64,10 @@ impl Module for MultiHeadAttention {
         };
         // (B, T, 3 · width) → (3, B, heads, T, width / heads), as views.
         let split = [batch, time, 3, self.heads, width / self.heads];
-        let qkv = self.qkv.forward(x).reshape(&split).permute(&[2, 0, 3, 1, 4]);
+        let qkv = self.qkv.call("qkv", x).reshape(&split).permute(&[2, 0, 3, 1, 4]);
         let [q, k, v] = [0, 1, 2].map(|i| qkv.select(0, i));
         let options = Attention { causal: self.causal, ..Attention::default() };
         let y = q.scaled_dot_product_attention(&k, &v, options);
-        self.out_proj.forward(&y.transpose(1, 2).reshape(&[batch, time, width]))
+        self.out_proj.call("out_proj", &y.transpose(1, 2).reshape(&[batch, time, width]))
     }
 }

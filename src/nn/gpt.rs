@@ -5,7 +5,9 @@
 use crate::Tensor;
 use crate::dtype::DType;
 use crate::error::misuse;
-use crate::nn::{Dropout, Embedding, LayerNorm, Linear, Module, Parts, TransformerBlock, init};
+use crate::nn::{
+    Dropout, Embedding, LayerNorm, Linear, Module, Parts, Recomputed, TransformerBlock, init,
+};
 use crate::rng::Generator;
 
 /// How large a [`Gpt`] is.
@@ -33,7 +35,7 @@ pub struct Gpt {
     tokens: Embedding,
     positions: Embedding,
     dropout: Dropout,
-    blocks: Vec<TransformerBlock>,
+    blocks: Vec<Block>,
     norm: LayerNorm,
     head: Linear,
 }
@@ -51,7 +53,8 @@ impl Gpt {
         let GptConfig { vocab, context, width, layers, heads, dropout, tied } = *config;
         let mut blocks = Vec::new();
         for _ in 0..layers {
-            blocks.push(TransformerBlock::new(width, heads, true, dropout, generator));
+            blocks
+                .push(Block::Plain(TransformerBlock::new(width, heads, true, dropout, generator)));
         }
         let tokens = Embedding::new(vocab, width, generator);
         let head = match tied {
@@ -70,6 +73,17 @@ impl Gpt {
         gpt
     }
 
+    /// Lets the blocks whose number `which` accepts keep only their input for the backward pass,
+    /// and compute once more for the rest (see [`recompute`](crate::recompute)).
+    pub fn recompute_blocks(mut self, which: impl Fn(usize) -> bool) -> Gpt {
+        let choose = |(i, block)| match block {
+            Block::Plain(block) if which(i) => Block::Recomputed(Recomputed::new(block)),
+            block => block,
+        };
+        self.blocks = self.blocks.into_iter().enumerate().map(choose).collect();
+        self
+    }
+
     fn initialise(&self, generator: &mut Generator) {
         let usual = 0.02;
         let residual = usual / (2.0 * self.blocks.len() as f32).sqrt();
@@ -82,6 +96,35 @@ impl Gpt {
             } else if x.shape().len() == 2 {
                 init::normal_(&x, 0.0, usual, generator);
             }
+        }
+    }
+}
+
+/// A block, and what becomes of what it computes.
+enum Block {
+    Plain(TransformerBlock),
+    Recomputed(Recomputed<TransformerBlock>),
+}
+
+impl Module for Block {
+    fn parts(&self) -> Parts<'_> {
+        match self {
+            Block::Plain(block) => block.parts(),
+            Block::Recomputed(block) => block.parts(),
+        }
+    }
+
+    fn type_name(&self) -> &'static str {
+        match self {
+            Block::Plain(block) => block.type_name(),
+            Block::Recomputed(block) => block.type_name(),
+        }
+    }
+
+    fn forward(&self, x: &Tensor) -> Tensor {
+        match self {
+            Block::Plain(block) => block.forward(x),
+            Block::Recomputed(block) => block.forward(x),
         }
     }
 }
@@ -111,10 +154,11 @@ impl Module for Gpt {
             }
         };
         let places = self.positions.weight.get().narrow(0, 0, time);
-        let mut h = self.dropout.forward(&self.tokens.forward(x).add(&places));
-        for block in &self.blocks {
-            h = block.forward(&h);
+        let embedded = self.tokens.call("tokens", x).add(&places);
+        let mut h = self.dropout.call("dropout", &embedded);
+        for (i, block) in self.blocks.iter().enumerate() {
+            h = block.call_nth("blocks", i, &h);
         }
-        self.head.forward(&self.norm.forward(&h))
+        self.head.call("head", &self.norm.call("norm", &h))
     }
 }

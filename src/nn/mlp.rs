@@ -33,9 +33,9 @@ impl Module for Mlp {
 
     /// x: `(.., first size)` → `(.., last size)`.
     fn forward(&self, x: &Tensor) -> Tensor {
-        let mut y = self.layers[0].forward(x);
-        for layer in &self.layers[1..] {
-            y = layer.forward(&y.relu());
+        let mut y = self.layers[0].call_nth("layers", 0, x);
+        for (i, layer) in self.layers.iter().enumerate().skip(1) {
+            y = layer.call_nth("layers", i, &y.relu());
         }
         y
     }

@@ -4,6 +4,7 @@ use crate::Tensor;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::misuse;
+use crate::memory::inside_part;
 use crate::nn::parameter::{Buffer, Parameter, Training};
 use crate::nn::summary::Summary;
 use crate::nn::tree;
@@ -23,7 +24,8 @@ use crate::nn::tree;
 ///     }
 ///
 ///     fn forward(&self, x: &Tensor) -> Tensor {
-///         x.add(&self.linear.forward(x).relu().mul(&self.scale.get()))
+///         let y = self.linear.call("linear", x).relu();
+///         x.add(&y.mul(&self.scale.get()))
 ///     }
 /// }
 /// ```
@@ -34,6 +36,22 @@ pub trait Module: Send + Sync {
     /// Computes the output. An error names the line of the call, in every implementation.
     #[track_caller]
     fn forward(&self, x: &Tensor) -> Tensor;
+
+    /// Computes the output as the part `name` of the module that calls it, `linear1`. A report of
+    /// memory then says `blocks.3.linear1`. As in PyTorch, where `module(x)` is more than
+    /// `module.forward(x)`.
+    #[track_caller]
+    fn call(&self, name: &'static str, x: &Tensor) -> Tensor {
+        let _part = inside_part(name, None);
+        self.forward(x)
+    }
+
+    /// The same for number `i` of the modules that share a name, `blocks.3`.
+    #[track_caller]
+    fn call_nth(&self, name: &'static str, i: usize, x: &Tensor) -> Tensor {
+        let _part = inside_part(name, Some(i));
+        self.forward(x)
+    }
 
     /// What the module is: the name of its type, without its path.
     fn type_name(&self) -> &'static str {

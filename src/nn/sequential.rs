@@ -34,8 +34,8 @@ impl Module for Sequential {
 
     fn forward(&self, x: &Tensor) -> Tensor {
         let mut y = x.clone();
-        for layer in &self.layers {
-            y = layer.forward(&y);
+        for (i, layer) in self.layers.iter().enumerate() {
+            y = layer.call_nth("", i, &y);
         }
         y
     }

@@ -57,9 +57,9 @@ impl Module for TransformerBlock {
 
     /// x: `(B, T, width)` → the same.
     fn forward(&self, x: &Tensor) -> Tensor {
-        let attended = self.self_attn.forward(&self.norm1.forward(x));
-        let x = x.add(&self.dropout.forward(&attended));
-        let hidden = self.linear1.forward(&self.norm2.forward(&x)).gelu();
-        x.add(&self.dropout.forward(&self.linear2.forward(&hidden)))
+        let attended = self.self_attn.call("self_attn", &self.norm1.call("norm1", x));
+        let x = x.add(&self.dropout.call("dropout", &attended));
+        let hidden = self.linear1.call("linear1", &self.norm2.call("norm2", &x)).gelu();
+        x.add(&self.dropout.call("dropout", &self.linear2.call("linear2", &hidden)))
     }
 }

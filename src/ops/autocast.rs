@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::Tensor;
 use crate::autograd::{
-    AutocastGuard, autocast_dtype, is_grad_enabled, is_inference_mode, set_autocast,
+    AutocastGuard, autocast_dtype, is_grad_enabled, is_inference_mode, is_recomputing, set_autocast,
 };
 use crate::dtype::DType;
 
@@ -122,7 +122,9 @@ impl Casting {
         }
         // As in PyTorch: what a parameter is lowered to is worth keeping, since a weight is used
         // again; of other tensors nobody knows.
-        let is_weight = x.dtype() == DType::F32 && x.requires_grad() && x.is_leaf();
+        // What runs a second time may run behind the region, where nothing forgets a kept cast.
+        let is_weight =
+            !is_recomputing() && x.dtype() == DType::F32 && x.requires_grad() && x.is_leaf();
         if is_weight { kept_cast(x, self.to) } else { x.to(self.to) }
     }
 

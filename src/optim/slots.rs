@@ -9,6 +9,7 @@ use crate::autograd::no_grad;
 use crate::device::{Backend, Device, Update};
 use crate::dtype::DType;
 use crate::error::{Error, misuse};
+use crate::memory::running;
 use crate::nn::Parameter;
 use crate::optim::group::{ParamGroup, check, non_negative};
 use crate::optim::slot::{Names, Slot};
@@ -71,6 +72,7 @@ impl Slots {
         run: impl Fn(&dyn Backend, &[Update<R>]),
     ) {
         self.check_params();
+        let _running = running(self.op, false);
         no_grad(|| {
             for batch in batches(self.ready(names, rule)) {
                 let updates: Vec<Update<R>> = batch.iter().map(Ready::update).collect();
@@ -129,6 +131,7 @@ impl Slots {
     /// Goes on from what was saved; nothing is changed if it does not fit.
     pub fn load_state_dict(&mut self, state: &OptimizerState, names: Names) -> Result<(), Error> {
         let op = self.op;
+        let _running = running(op, false);
         let differs = |what: &str, saved: usize, own: usize| Error::Mismatch {
             message: format!(
                 "{op}: the saved state has {saved} {what}, and this optimizer {own}; build the \

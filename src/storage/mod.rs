@@ -27,6 +27,8 @@ pub struct Storage {
     in_flight: InFlight,
     /// Second: page-locked memory must not go before it is unlocked.
     page_lock: Option<PageLock>,
+    /// Counted out before the memory goes, which may be somebody else's a moment later.
+    memory: Tracked,
     /// Only ever tried, never waited for: that makes it the borrow flag.
     contents: RwLock<Contents>,
     /// The operations that hold a guard, for the message of a conflict.
@@ -34,10 +36,8 @@ pub struct Storage {
     version: AtomicU64,
     /// The operation that raised the version last, for the message of autograd.
     last_writer: Mutex<&'static str>,
-    address: u64,
+    bytes: u64,
     dtype: DType,
-    device: Device,
-    memory: Tracked,
 }
 
 /// Where the numbers are.
@@ -60,22 +60,22 @@ impl Storage {
     /// A storage of the CPU over a buffer of any type; of its memory if that is page-locked.
     pub(crate) fn of_buffer(buffer: Buffer, page_lock: Option<PageLock>) -> Storage {
         let (dtype, bytes, address) = (buffer.dtype(), buffer.nbytes(), buffer.bytes().as_ptr());
-        let memory = Tracked::new(Device::Cpu, bytes as u64);
-        Storage::over(Contents::Host(buffer), dtype, memory, address as u64, page_lock)
+        let memory = Tracked::new(Device::Cpu, address as u64, bytes as u64);
+        Storage::over(Contents::Host(buffer), dtype, memory, bytes as u64, page_lock)
     }
 
     /// A storage of a device over memory of it.
-    pub(crate) fn of_device(device: Device, dtype: DType, allocation: Allocation) -> Storage {
-        let memory = Tracked::new(device, allocation.bytes());
-        let address = allocation.at().0;
-        Storage::over(Contents::Device(allocation), dtype, memory, address, None)
+    pub(crate) fn of_device(dtype: DType, mut allocation: Allocation) -> Storage {
+        let memory = allocation.take_tracked();
+        let bytes = allocation.bytes();
+        Storage::over(Contents::Device(allocation), dtype, memory, bytes, None)
     }
 
     fn over(
         contents: Contents,
         dtype: DType,
         memory: Tracked,
-        address: u64,
+        bytes: u64,
         page_lock: Option<PageLock>,
     ) -> Storage {
         Storage {
@@ -85,9 +85,8 @@ impl Storage {
             holders: Mutex::new(Vec::new()),
             version: AtomicU64::new(0),
             last_writer: Mutex::new("nothing"),
-            address,
+            bytes,
             dtype,
-            device: memory.device(),
             memory,
         }
     }
@@ -99,7 +98,7 @@ impl Storage {
 
     /// Where the bytes are.
     pub fn device(&self) -> Device {
-        self.device
+        self.memory.device()
     }
 
     /// Whether the bytes are in page-locked memory of the host.
@@ -109,12 +108,12 @@ impl Storage {
 
     /// The address of the first byte in the device's memory.
     pub fn address(&self) -> u64 {
-        self.address
+        self.memory.address()
     }
 
     /// Bytes that the storage holds, whatever part of them a tensor shows.
     pub fn nbytes(&self) -> u64 {
-        self.memory.bytes()
+        self.bytes
     }
 
     /// How often the numbers were changed in place.
@@ -140,7 +139,7 @@ impl Storage {
 
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} storage of {} bytes on {}", self.dtype, self.nbytes(), self.device)
+        write!(f, "{} storage of {} bytes on {}", self.dtype, self.nbytes(), self.device())
     }
 }
 

@@ -155,7 +155,10 @@ impl Tensor {
         self.0.frozen.store(!requires_grad, Ordering::Relaxed);
         if requires_grad && !self.requires_grad() {
             self.set_node(Some(Node::leaf(&self)));
-            self.0.storage.set_role(Role::Parameter);
+            // What a graph keeps stays an activation, also if a gradient of it is wanted.
+            if self.0.storage.role() == Role::Other {
+                self.0.storage.set_role(Role::Parameter);
+            }
         }
         self
     }

@@ -2,11 +2,11 @@
 
 use crate::Tensor;
 use crate::device::cuda::PageLock;
-use crate::device::driver::{DevicePtr, Event, HostMemory};
+use crate::device::driver::{DevicePtr, Event, HostMemory, Stream};
 use crate::device::{Allocation, Device};
 use crate::dtype::{Buffer, Element, with_element};
 use crate::error::{Error, raise};
-use crate::memory::filled;
+use crate::memory::{self, filled};
 use crate::storage::{Pending, Storage};
 
 impl Tensor {
@@ -47,6 +47,17 @@ impl Tensor {
         }
     }
 
+    /// Says that work of another stream uses the tensor's memory: once the tensor is gone, the
+    /// memory is not handed out again before that work is done. The engine's own operations run in
+    /// the default stream and need no mention; kernels that a program launches itself may not.
+    ///
+    /// # Panics
+    /// If the tensor is on the CPU, or the stream is one of another device.
+    #[track_caller]
+    pub fn record_stream(&self, stream: Stream) {
+        memory::record_stream(self.device(), self.storage().address(), stream);
+    }
+
     /// A tensor on another device with the same numbers, outside the graph. It waits for the copy.
     pub(crate) fn moved_to(&self, device: Device) -> Tensor {
         match (self.device(), device) {
@@ -74,12 +85,13 @@ impl Tensor {
         let event = or_raise(driver.copy_to_device(to, shown(&contents, &packed), host, stream));
         drop(contents);
         settle(packed.storage(), device, event, wait, false);
-        let storage = Storage::of_device(device, self.dtype(), allocation);
+        let storage = Storage::of_device(self.dtype(), allocation);
         Tensor::packed(storage, self.shape())
     }
 
     /// From a device to the host. Only the elements that the tensor shows cross: the device packs a
-    /// view with gaps first. The packed copy is given back at once, so that such a fetch waits.
+    /// view with gaps first. The packed copy is given back at once: only later work of the same
+    /// stream can get its memory.
     fn fetched(&self, device: Device, wait: bool) -> Tensor {
         let packed = self.detach().contiguous_for("to");
         let contents = packed.storage().read("to");

@@ -3,14 +3,23 @@
 //! The GPU is a simulated one. With `ENGINE_ROOM_GPU=cuda` it is a real one.
 #![allow(dead_code, reason = "each test needs some of it")]
 
+use engine_room::memory::{Settings, set_allocator_settings};
 use engine_room::{DType, Device, Tensor};
 
-/// The GPU that is tried.
+/// The GPU that is tried. The simulated one gives each tensor memory of its own: a kernel that
+/// runs past the end of a tensor is found, and does not land in the next one.
 pub fn gpu() -> Device {
     match std::env::var("ENGINE_ROOM_GPU").as_deref() {
         Ok("cuda") => Device::cuda(0).unwrap_or_else(|error| panic!("{error}")),
-        _ => Device::Sim(0),
+        _ => without_cache(0),
     }
+}
+
+/// A simulated GPU whose tensors do not lie side by side.
+pub fn without_cache(n: usize) -> Device {
+    let gpu = Device::Sim(n);
+    set_allocator_settings(gpu, Settings { caching: false, ..Settings::default() });
+    gpu
 }
 
 /// The numbers of a tensor, wherever it lies.

@@ -164,7 +164,11 @@ fn methods(call: &ExprMethodCall) -> Vec<Expr> {
         return Vec::new();
     }
     let exchanged = EXCHANGED.iter().filter(|group| group.contains(&name.as_str()));
-    let others = exchanged.flat_map(|group| group.iter()).filter(|other| **other != name);
+    // An iterator has a sum and no mean.
+    let iterates = |it: &ExprMethodCall| ["iter", "map"].iter().any(|name| it.method == name);
+    let no_mean = matches!(&*call.receiver, Expr::MethodCall(inner) if iterates(inner));
+    let others = exchanged.flat_map(|group| group.iter());
+    let others = others.filter(|other| **other != name && !(no_mean && **other == "mean"));
     let mut replaced: Vec<Expr> = others
         .map(|other| {
             let method = syn::Ident::new(other, call.method.span());

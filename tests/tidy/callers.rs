@@ -29,6 +29,8 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/diagram.rs",
             "labs/src/drawing.rs",
             "labs/src/grid.rs",
+            "labs/src/memory_line.rs",
+            "labs/src/memory_map.rs",
             "labs/src/triangle.rs",
         ],
     ),

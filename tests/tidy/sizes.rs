@@ -29,13 +29,13 @@ static BUDGET: Rule = Rule {
 const BUDGETS: [(&[&str], &str, usize); 14] = [
     (&["sim/src/"], ".rs", 15_600),
     (&["sim/tests/", "sim/benches/"], ".rs", 8_000),
-    (&["src/"], ".rs", 22_500),
+    (&["src/"], ".rs", 24_500),
     (&["kernels/"], ".cu", 3_000),
     (&["tests/grading"], ".rs", 3_500),
     (&["tests/tidy"], ".rs", 2_500),
     (&["tests/gpu_sim"], ".rs", 800),
     (&["tests/gpu", "tests/fake-cuda"], ".rs", 4_000),
-    (&["tests/engine"], ".rs", 11_000),
+    (&["tests/engine"], ".rs", 11_500),
     (&["tests/", "book/preprocessor/tests/"], ".rs", 2_500),
     (&["labs/src/", "labs/course/"], ".rs", 4_500),
     (&["labs/lab-"], ".rs", LAB),
@@ -44,7 +44,7 @@ const BUDGETS: [(&[&str], &str, usize); 14] = [
 ];
 
 /// What each lab may have: most of it is answers, right and wrong, that prove its grader.
-const LAB: usize = 5_700;
+const LAB: usize = 7_400;
 
 pub fn files(tree: &Tree) -> Vec<Violation> {
     let source = |file: &&File| {

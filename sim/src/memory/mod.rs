@@ -91,24 +91,22 @@ pub struct Memory {
     capacity: u64,
     /// Bytes taken up, each allocation rounded up to [`ALIGNMENT`].
     allocated: u64,
+    /// First addresses and bytes of what takes up memory.
+    runs: BTreeMap<u64, u64>,
     live: BTreeMap<u64, Allocation>,
     /// What was freed last, oldest first.
     freed: VecDeque<Range<u64>>,
 }
 
-fn rounded(bytes: u64) -> u64 {
-    bytes.next_multiple_of(ALIGNMENT)
-}
-
 fn gap(bytes: u64) -> u64 {
-    rounded(bytes).clamp(NARROWEST_GAP, WIDEST_GAP)
+    bytes.clamp(NARROWEST_GAP, WIDEST_GAP)
 }
 
 impl Memory {
     /// An empty memory that hands out addresses of the window, both ends of which are aligned.
     pub fn new(window: Range<u64>, capacity: u64) -> Memory {
-        let (live, freed) = (BTreeMap::new(), VecDeque::new());
-        Memory { next: window.start, window, capacity, allocated: 0, live, freed }
+        let (runs, live, freed) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
+        Memory { next: window.start, window, capacity, allocated: 0, runs, live, freed }
     }
 
     /// How many bytes the GPU has.
@@ -126,6 +124,13 @@ impl Memory {
         if bytes == 0 {
             return Ok(0);
         }
+        let start = self.reserve(bytes)?;
+        self.lend(start, bytes).or_else(|error| self.free(start).and(Err(error)))?;
+        Ok(start)
+    }
+
+    /// Takes up so many bytes, of which nothing may be accessed before it is lent.
+    pub fn reserve(&mut self, bytes: u64) -> Result<u64, Error> {
         let free = self.capacity.saturating_sub(self.allocated);
         let size = bytes.checked_next_multiple_of(ALIGNMENT).filter(|size| *size <= free);
         let Some(size) = size else {
@@ -136,15 +141,38 @@ impl Memory {
         let Some(start) = with_gap.and_then(|size| self.place(size)) else {
             return Err(Error::Fault(format!("no run of addresses is left for {bytes} bytes")));
         };
-        let cells = usize::try_from(bytes).ok().and_then(Cells::zeroed);
-        let Some(cells) = cells else {
-            return Err(Error::Fault(format!("the host itself has no {bytes} bytes for it")));
-        };
-        cells.fill(0, cells.len(), FRESH);
-        self.live.insert(start, Allocation { start, cells });
+        self.runs.insert(start, size);
         self.allocated += size;
         self.next = start + size + gap(size);
         Ok(start)
+    }
+
+    /// Makes a piece of what is reserved accessible, with fresh bytes in it. Pieces may lie side by
+    /// side, so running past the end of one is found unless the next one is lent too.
+    pub fn lend(&mut self, at: u64, bytes: u64) -> Result<(), Error> {
+        let run = self.runs.range(..=at).next_back();
+        let left = run.map_or(0, |(start, size)| (start + size).saturating_sub(at));
+        let lent = |end| self.live.range(..end).next_back().is_some_and(|(_, it)| it.end() > at);
+        if bytes > left || lent(at + bytes) {
+            let say = format!("lend: {bytes} bytes at {at:#x} are not reserved, or lent already");
+            return Err(Error::Fault(say));
+        }
+        let Some(cells) = usize::try_from(bytes).ok().and_then(Cells::zeroed) else {
+            return Err(Error::Fault(format!("the host itself has no {bytes} bytes for it")));
+        };
+        cells.fill(0, cells.len(), FRESH);
+        self.live.insert(at, Allocation { start: at, cells });
+        Ok(())
+    }
+
+    /// Nothing that was lent at an address may be accessed any more.
+    pub fn take_back(&mut self, at: u64) {
+        let Some(piece) = self.live.remove(&at) else { return };
+        // Remembered, to tell a use after free from a wild pointer.
+        if self.freed.len() == REMEMBERED {
+            self.freed.pop_front();
+        }
+        self.freed.push_back(piece.start..piece.end());
     }
 
     /// The next free run of addresses, or the first one when the end is reached.
@@ -154,11 +182,10 @@ impl Memory {
 
     fn run_from(&self, from: u64, size: u64) -> Option<u64> {
         let mut at = from;
-        for (&start, allocation) in self.live.range(from..) {
+        for (&start, &bytes) in self.runs.range(from..) {
             if start - at >= size {
                 break;
             }
-            let bytes = rounded(allocation.cells.len() as u64);
             at = start + bytes + gap(bytes);
         }
         (self.window.end.saturating_sub(at) >= size).then_some(at)
@@ -169,18 +196,17 @@ impl Memory {
         if address == 0 {
             return Ok(());
         }
-        let Some(allocation) = self.live.remove(&address) else {
+        let Some(bytes) = self.runs.remove(&address) else {
             return Err(Error::Fault(format!(
                 "free({address:#x}): no live allocation begins there, so it was freed before or \
                  never allocated; {}",
                 self.near(address, 1)
             )));
         };
-        self.allocated -= rounded(allocation.cells.len() as u64);
-        if self.freed.len() == REMEMBERED {
-            self.freed.pop_front();
+        self.allocated -= bytes;
+        while let Some((&at, _)) = self.live.range(address..address + bytes).next() {
+            self.take_back(at);
         }
-        self.freed.push_back(allocation.start..allocation.end());
         Ok(())
     }
 

@@ -152,7 +152,13 @@ impl CudaDevice {
         let capacity = self.properties.capacity;
         let allocated = capacity.saturating_sub(free as u64);
         let device = self.own().to_string();
-        Error::OutOfMemory { device, requested, allocated, capacity: Some(capacity) }
+        Error::OutOfMemory {
+            device,
+            requested,
+            allocated,
+            capacity: Some(capacity),
+            report: String::new(),
+        }
     }
 
     /// After a copy was put into a stream: an event if the host's memory is page-locked, and else

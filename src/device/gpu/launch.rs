@@ -94,7 +94,7 @@ impl Fresh {
 
     /// The storage, when the kernels that fill it have been launched.
     pub fn into_storage(self) -> Storage {
-        Storage::of_device(self.device, self.dtype, self.allocation)
+        Storage::of_device(self.dtype, self.allocation)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Written once: CUDA and the simulated GPU run the same PTX with the same parameters. Launches go
 //! into the default stream and return at once; an operand's memory cannot go away before its
-//! kernel is done, since giving memory back waits for the device.
+//! kernel is done, since what is given back goes to later work of the same stream only.
 //!
 //! [`Driver`]: crate::device::driver::Driver
 

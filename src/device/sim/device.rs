@@ -97,9 +97,13 @@ impl SimDevice {
         let device = self.name();
         match error {
             memory::Error::Fault(message) => Error::Device { device, message },
-            memory::Error::OutOfMemory { requested, allocated, capacity } => {
-                Error::OutOfMemory { device, requested, allocated, capacity: Some(capacity) }
-            }
+            memory::Error::OutOfMemory { requested, allocated, capacity } => Error::OutOfMemory {
+                device,
+                requested,
+                allocated,
+                capacity: Some(capacity),
+                report: String::new(),
+            },
         }
     }
 
@@ -137,6 +141,20 @@ impl Driver for SimDevice {
     fn alloc(&self, bytes: u64) -> Result<DevicePtr, Error> {
         let at = self.state().device.memory.alloc(bytes);
         at.map(DevicePtr).map_err(|error| self.error(error))
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<DevicePtr, Error> {
+        let at = self.state().device.memory.reserve(bytes);
+        at.map(DevicePtr).map_err(|error| self.error(error))
+    }
+
+    fn lend(&self, ptr: DevicePtr, bytes: u64) -> Result<(), Error> {
+        let lent = self.state().device.memory.lend(ptr.0, bytes);
+        lent.map_err(|error| self.error(error))
+    }
+
+    fn take_back(&self, ptr: DevicePtr) {
+        self.state().device.memory.take_back(ptr.0);
     }
 
     fn free(&self, ptr: DevicePtr) -> Result<(), Error> {

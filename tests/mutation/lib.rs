@@ -24,6 +24,7 @@ macro_rules! mutation_score {
             clippy::all,
             missing_docs,
             unused,
+            unused_comparisons,
             reason = "a program wrote it, and its changes are meant to be wrong"
         )]
         mod solution {

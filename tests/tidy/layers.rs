@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("amp", &["dtype", "error", "tensor", "autograd", "ops", "nn", "optim"]),
     ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
     ("data", &["tensor", "rng", "error"]),
+    ("serialize", &["error"]),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[

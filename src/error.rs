@@ -72,11 +72,11 @@ pub enum Error {
         /// What is wrong and where.
         message: String,
     },
-    /// A file that could not be saved or loaded.
+    /// A file cannot be read, written or understood.
     File {
-        /// The file.
+        /// The file, or what the bytes came from.
         path: String,
-        /// What is wrong with it and what to do.
+        /// What is wrong and what to do.
         message: String,
     },
 }

@@ -72,6 +72,13 @@ pub enum Error {
         /// What is wrong and where.
         message: String,
     },
+    /// A file cannot be read, written or understood.
+    File {
+        /// The file, or what the bytes came from.
+        path: String,
+        /// What is wrong and what to do.
+        message: String,
+    },
 }
 
 impl fmt::Display for Error {
@@ -103,6 +110,7 @@ impl fmt::Display for Error {
                  NaN; skip this step, or look for the first operation whose result is not finite"
             ),
             Error::Mismatch { message } => f.write_str(message),
+            Error::File { path, message } => write!(f, "{path}: {message}"),
         }
     }
 }

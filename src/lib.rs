@@ -19,6 +19,7 @@ pub mod nn;
 mod ops;
 pub mod optim;
 pub mod rng;
+pub mod serialize;
 mod shape;
 mod storage;
 mod tensor;

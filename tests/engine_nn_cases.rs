@@ -28,7 +28,7 @@ fn names(module: &dyn Module) -> Vec<String> {
 }
 
 fn saved_names(module: &dyn Module) -> Vec<String> {
-    module.state_dict().into_iter().map(|(name, _)| name).collect()
+    module.state_dict().names().map(str::to_string).collect()
 }
 
 /// w · (w · x): two layers, one weight.

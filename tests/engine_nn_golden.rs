@@ -105,7 +105,7 @@ fn entries(value: &Value) -> BTreeMap<&str, &Value> {
 /// Puts the numbers of the case into the module; their names must be the same.
 fn load(module: &dyn Module, case: &Value) {
     let state = entries(&case["state"]);
-    let own: Vec<String> = module.state_dict().into_iter().map(|(name, _)| name).collect();
+    let own: Vec<String> = module.state_dict().names().map(str::to_string).collect();
     let own: BTreeSet<&str> = own.iter().map(String::as_str).collect();
     assert_eq!(own, state.keys().copied().collect(), "{}", case["module"]);
     for (name, parameter) in module.named_parameters() {

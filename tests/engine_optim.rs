@@ -161,7 +161,7 @@ fn d05_tied_weights_are_stepped_once() {
     sgd.step();
     agree("a", &numbers(slice::from_ref(&model.a)), &[0.8], 1e-6);
     agree("b", &numbers(slice::from_ref(&model.b)), &[0.8], 1e-6);
-    let saved: Vec<String> = model.state_dict().into_iter().map(|(name, _)| name).collect();
+    let saved: Vec<String> = model.state_dict().names().map(str::to_string).collect();
     assert_eq!(saved, ["a.weight", "b.weight"]);
     // Of its kind: the same with state, and a refusal where the two are listed by hand.
     let mut adamw = AdamW::new(model.parameters(), 0.1);

@@ -3,9 +3,11 @@
 use crate::Tensor;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::misuse;
+use crate::error::{Error, misuse};
 use crate::memory::inside_part;
+use crate::nn::loading::{self, IncompatibleKeys};
 use crate::nn::parameter::{Buffer, Parameter, Training};
+use crate::nn::state_dict::StateDict;
 use crate::nn::summary::Summary;
 use crate::nn::tree;
 
@@ -77,9 +79,26 @@ pub trait Module: Send + Sync {
     }
 
     /// Every parameter and every persistent buffer under every name that it has: what a checkpoint
-    /// contains. A shared parameter appears under each of its names.
-    fn state_dict(&self) -> Vec<(String, Tensor)> {
+    /// contains. A shared parameter appears under each of its names. The tensors are those of the
+    /// module, no copies.
+    ///
+    /// # Panics
+    /// If two parts have one name.
+    #[track_caller]
+    fn state_dict(&self) -> StateDict {
         tree::state_dict(self.parts())
+    }
+
+    /// Copies a state into the parameters and persistent buffers, in place: each keeps its device
+    /// and its type, to which the numbers are converted as PyTorch's `copy_` does. Gives the names
+    /// that only one side has; `strict` makes them an error. A shape that differs always is one,
+    /// with PyTorch's one exception: `[1]` goes into a tensor without dimensions.
+    ///
+    /// # Errors
+    /// All missing and unexpected names, and all that differ in shape with both shapes, in one
+    /// message. Nothing is changed then.
+    fn load_state_dict(&self, state: &StateDict, strict: bool) -> Result<IncompatibleKeys, Error> {
+        loading::load(self.type_name(), &self.state_dict(), state, strict)
     }
 
     /// How many numbers training changes; shared ones count once.

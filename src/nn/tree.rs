@@ -1,8 +1,10 @@
 //! Walks over a module tree: what the methods of [`Module`] do.
 
 use crate::Tensor;
+use crate::error::misuse;
 use crate::nn::module::{Module, Part, Parts};
 use crate::nn::parameter::{Buffer, Parameter};
+use crate::nn::state_dict::StateDict;
 use crate::ops::To;
 
 /// Calls `visit` for every part that is no module, with its full name, in order.
@@ -40,14 +42,22 @@ pub(super) fn named_buffers(parts: Parts<'_>) -> Vec<(String, &Buffer)> {
     found
 }
 
-pub(super) fn state_dict(parts: Parts) -> Vec<(String, Tensor)> {
+#[track_caller]
+pub(super) fn state_dict(parts: Parts) -> StateDict {
     let mut found = Vec::new();
     leaves(parts, "", &mut |name, part| match part {
         Part::Parameter(parameter) => found.push((name, parameter.get().detach())),
         Part::Buffer(buffer) if buffer.is_persistent() => found.push((name, buffer.get())),
         _ => {}
     });
-    found
+    let mut state = StateDict::new();
+    for (name, x) in found {
+        if state.insert(&name, x).is_err() {
+            let message = "two parts of the module have this name; rename one".to_string();
+            misuse("state_dict", &[&name], message);
+        }
+    }
+    state
 }
 
 pub(super) fn train(parts: Parts, on: bool) {

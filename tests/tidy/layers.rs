@@ -37,11 +37,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("amp", &["dtype", "error", "tensor", "autograd", "ops", "nn", "optim"]),
     ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
     ("data", &["tensor", "rng", "error"]),
+    ("serialize", SAVED),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[
     "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
     "autograd", "ops",
+];
+/// What can be saved: everything that a training run consists of.
+const SAVED: &[&str] = &[
+    "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
+    "autograd", "ops", "nn", "amp", "optim", "data",
 ];
 const NOTHING: &[&str] = &[];
 /// All that a tensor is made of, and the graph that it belongs to; no operation.

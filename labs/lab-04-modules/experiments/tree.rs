@@ -18,7 +18,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("numbers", "numbers", "")
         .column("bytes", "size", "bytes");
     let parameters: Vec<_> = gpt.parameters().iter().map(|parameter| parameter.get()).collect();
-    let state: Vec<_> = gpt.state_dict().into_iter().map(|(_, tensor)| tensor).collect();
+    let state: Vec<_> = gpt.state_dict().iter().map(|(_, tensor)| tensor.clone()).collect();
     for (name, tensors) in [("parameters()", &parameters), ("state_dict()", &state)] {
         table.row([
             name.into(),

@@ -1,0 +1,90 @@
+//! Loading a state dict into a module: first everything is compared, then everything is copied.
+//!
+//! Contract: an error lists *all* that does not fit, and nothing was changed. As in PyTorch's
+//! `load_state_dict`, a shape that differs is an error also when the loading is not strict: a copy
+//! would broadcast `[1]` over 32 numbers without a word.
+
+use std::fmt::Write;
+
+use crate::Tensor;
+use crate::autograd::no_grad;
+use crate::error::Error;
+use crate::nn::state_dict::StateDict;
+
+/// What the module has and the state lacks, and the other way round (PyTorch's
+/// `_IncompatibleKeys`). In the order of the module, and of the state.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct IncompatibleKeys {
+    /// Names of the module that the state lacks; these stayed as they were.
+    pub missing: Vec<String>,
+    /// Names of the state that the module lacks; these were not used.
+    pub unexpected: Vec<String>,
+}
+
+/// Copies the state into the tensors of a module, or says what does not fit.
+pub(super) fn load(
+    what: &str,
+    module: &StateDict,
+    state: &StateDict,
+    strict: bool,
+) -> Result<IncompatibleKeys, Error> {
+    let keys =
+        IncompatibleKeys { missing: absent(module, state), unexpected: absent(state, module) };
+    let pairs = || module.iter().filter_map(|(name, own)| Some((name, own, state.get(name)?)));
+    let other_shape: Vec<String> = pairs()
+        .filter(|(_, own, saved)| fitting(own, saved).is_none())
+        .map(|(name, own, saved)| {
+            format!("{name}: checkpoint {:?}, model {:?}", saved.shape(), own.shape())
+        })
+        .collect();
+    if let Some(message) = complaint(what, &keys, &other_shape, strict) {
+        return Err(Error::Mismatch { message });
+    }
+    no_grad(|| {
+        for (_, own, saved) in pairs() {
+            own.copy_(&fitting(own, saved).expect("the shapes were compared above"));
+        }
+    });
+    Ok(keys)
+}
+
+/// The names of `some` that `others` lack.
+fn absent(some: &StateDict, others: &StateDict) -> Vec<String> {
+    some.names().filter(|name| others.get(name).is_none()).map(str::to_string).collect()
+}
+
+/// The saved tensor under the shape of the module's. The one exception to "the same shape" is
+/// PyTorch's: `[1]` goes into a tensor without dimensions, since PyTorch 0.3 knew no such tensors.
+fn fitting(own: &Tensor, saved: &Tensor) -> Option<Tensor> {
+    match (own.shape(), saved.shape()) {
+        (a, b) if a == b => Some(saved.detach()),
+        ([], [1]) => Some(saved.detach().reshape::<usize>(&[])),
+        _ => None,
+    }
+}
+
+/// All that is wrong in one message; `None` if nothing is.
+fn complaint(
+    what: &str,
+    keys: &IncompatibleKeys,
+    other_shape: &[String],
+    strict: bool,
+) -> Option<String> {
+    let mut lines = String::new();
+    let mut list = |title: &str, names: &[String]| {
+        if !names.is_empty() {
+            let _ = write!(lines, "\n  {title} ({}): {}", names.len(), names.join(", "));
+        }
+    };
+    if strict {
+        list("missing from the checkpoint", &keys.missing);
+        list("unexpected in the checkpoint", &keys.unexpected);
+    }
+    list("of another shape", other_shape);
+    let advice = match (lines.is_empty(), other_shape.is_empty()) {
+        (true, _) => return None,
+        (false, true) => "pass strict = false to load what fits and leave the rest as it is",
+        (false, false) => "build the model with the sizes of the checkpoint",
+    };
+    Some(format!("the checkpoint does not fit {what}, and nothing was loaded; {advice}{lines}"))
+}

@@ -1,0 +1,19 @@
+//! Checkpoints: state dicts in files, and back.
+//!
+//! `safetensors.rs` writes and reads one file, `shards.rs` several with an index;
+//! `map_location.rs` says where the tensors go. What is in a file is not believed: each number is
+//! compared with the file's size before anything is done with it. `files.rs` is how a file gets its
+//! new content without a moment in which there is neither the old one nor the new one.
+
+mod disk;
+mod files;
+mod map_location;
+mod safetensors;
+mod shards;
+
+pub use crate::nn::{IncompatibleKeys, StateDict};
+pub use disk::Disk;
+pub use files::{Files, NewFile, replace};
+pub use map_location::MapLocation;
+pub use safetensors::{deserialize, load_file, save_file, serialize};
+pub use shards::{load_sharded, save_sharded};

@@ -10,8 +10,15 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Labs with a mutation target in this package.
-const LABS: [&str; 6] =
-    ["00-start", "01-tensors", "02-views", "03-autograd", "04-modules", "06-memory"];
+const LABS: [&str; 7] = [
+    "00-start",
+    "01-tensors",
+    "02-views",
+    "03-autograd",
+    "04-modules",
+    "05-checkpoints",
+    "06-memory",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

@@ -1,0 +1,84 @@
+//! What lab 05 checks: one function an exercise, each on a table of the learner's functions, so
+//! that the same checks judge the learner, the solution, other right answers and typical mistakes.
+
+#[path = "checks/flat_thoughts.rs"]
+mod flat_thoughts;
+#[path = "checks/flatten.rs"]
+mod flatten;
+#[path = "checks/header.rs"]
+mod header;
+#[path = "checks/layouts.rs"]
+mod layouts;
+#[path = "checks/load.rs"]
+mod load;
+#[path = "checks/parameter_thoughts.rs"]
+mod parameter_thoughts;
+#[path = "checks/reshard.rs"]
+mod reshard;
+#[path = "checks/shard.rs"]
+mod shard;
+#[path = "checks/shard_thoughts.rs"]
+mod shard_thoughts;
+#[path = "checks/thoughts.rs"]
+mod thoughts;
+
+use grading::Exercise;
+
+use super::header::{Refusal, TensorInfo};
+use super::loading::{Complaint, MapLocation, Placed, Saved, Slot};
+use super::reshard::Read;
+use super::shards::{Split, Weight};
+use super::tree::{Entry, Node};
+
+/// What 5.3 writes.
+pub type Load = fn(
+    &mut [Slot],
+    &[Saved],
+    &MapLocation,
+    &[String],
+    bool,
+) -> Result<Vec<Placed>, Vec<Complaint>>;
+
+/// What both functions of 5.6 are.
+pub type Reads = fn(&[Vec<usize>], usize, usize, usize) -> Vec<Read>;
+
+/// The functions of the lab's exercises.
+#[derive(Clone, Copy)]
+pub struct Implementation {
+    /// 5.1
+    pub flatten: fn(&Node) -> Vec<Entry>,
+    /// 5.2
+    pub read_header: fn(&[u8]) -> Result<Vec<TensorInfo>, Refusal>,
+    /// 5.3
+    pub load: Load,
+    /// 5.5
+    pub split_into_shards: fn(&[Weight], u64) -> Split,
+    /// 5.6
+    pub reads_flat: Reads,
+    /// 5.6
+    pub reads_per_parameter: Reads,
+}
+
+/// The table of the functions in a module: `implementation!(exercise)`.
+macro_rules! implementation {
+    ($functions:ident) => {
+        $crate::checks::Implementation {
+            flatten: $functions::flatten,
+            read_header: $functions::read_header,
+            load: $functions::load,
+            split_into_shards: $functions::split_into_shards,
+            reads_flat: $functions::reads_flat,
+            reads_per_parameter: $functions::reads_per_parameter,
+        }
+    };
+}
+pub(crate) use implementation;
+
+/// Every exercise of the lab, in the order of `lab.toml`.
+pub const CHECKS: &[Exercise<Implementation>] = &[
+    Exercise { id: "5.1", check: flatten::flatten },
+    Exercise { id: "5.2", check: header::header },
+    Exercise { id: "5.3", check: load::load },
+    Exercise { id: "5.5", check: shard::shard },
+    Exercise { id: "5.6", check: reshard::reshard },
+];

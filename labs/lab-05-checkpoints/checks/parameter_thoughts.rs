@@ -1,0 +1,122 @@
+//! 5.6: parameters that are cut along dimension 0, and what some think of their shares.
+
+use super::layouts::{Case, Cell, numel};
+use super::thoughts::Known;
+
+/// One thing that is thought otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Thought {
+    BalancedRows,
+    RowsRoundedDown,
+    Flattened,
+    CutInside,
+    RowsCounted,
+    FileBeginsAnew,
+    ShareBeginsAnew,
+    FilesPadded,
+    SharePadded,
+    NewChunks,
+    FirstParameter,
+}
+
+use Thought::*;
+
+/// The rows that a rank has of a parameter: the first one, and the one behind the last.
+fn rows(total: usize, world: usize, rank: usize, thought: Thought) -> (usize, usize) {
+    let balanced = |rank: usize| rank * (total / world) + rank.min(total % world);
+    match thought {
+        BalancedRows => (balanced(rank), balanced(rank + 1)),
+        RowsRoundedDown => (rank * (total / world), (rank + 1) * (total / world)),
+        _ => {
+            let chunk = total.div_ceil(world);
+            ((rank * chunk).min(total), (rank * chunk + chunk).min(total))
+        }
+    }
+}
+
+/// Where each element of the share comes from by a thought; none where the thought has no answer.
+pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
+    let &Case { ref shapes, old, new, rank } = case;
+    // Everything before the parameter, in each file and in the share.
+    let (mut before, mut filled) = (vec![0; old], 0);
+    let mut all = Vec::new();
+    for (number, shape) in shapes.iter().enumerate() {
+        if thought == FirstParameter && number > 0 {
+            break;
+        }
+        let (total, row) = match thought {
+            RowsCounted => (shape[0], 1),
+            CutInside => (numel(shape), 1),
+            _ => (shape[0], shape[1..].iter().product()),
+        };
+        let share = rows(total, new, rank, thought);
+        let chunk = |world: usize| total.div_ceil(world) * row;
+        for file in 0..old {
+            let world = if thought == NewChunks { new } else { old };
+            let saved = rows(total, world, file, thought);
+            let (first, last) = (share.0.max(saved.0), share.1.min(saved.1));
+            let origin = if thought == FileBeginsAnew { 0 } else { before[file] };
+            let start = if thought == ShareBeginsAnew { 0 } else { filled };
+            for at in first * row..(last * row).max(first * row) {
+                let (to, from) = (start + at - share.0 * row, origin + at - saved.0 * row);
+                all.push(Cell { to, file, from });
+            }
+            let padded = thought == FilesPadded;
+            before[file] += if padded { chunk(old) } else { (saved.1 - saved.0) * row };
+        }
+        let padded = thought == SharePadded;
+        filled += if padded { chunk(new) } else { (share.1 - share.0) * row };
+    }
+    if thought == Flattened {
+        return Some(flattened(case));
+    }
+    all.sort();
+    Some(all)
+}
+
+/// As if the model were saved in flat shares.
+fn flattened(case: &Case) -> Vec<Cell> {
+    let total: usize = case.shapes.iter().map(|shape| numel(shape)).sum();
+    let (old, new) = (total.div_ceil(case.old), total.div_ceil(case.new));
+    let begin = (case.rank * new).min(total);
+    let cell = |at: usize| Cell { to: at - begin, file: at / old, from: at % old };
+    (begin..(begin + new).min(total)).map(cell).collect()
+}
+
+/// Every thought, with its key and what is true instead.
+pub const THOUGHTS: &[Known<Thought>] = &[
+    (BalancedRows, "5.6-balanced-rows", BALANCED),
+    (RowsRoundedDown, "5.6-rows-rounded-down", DOWN),
+    (Flattened, "5.6-flattened", FLATTENED),
+    (CutInside, "5.6-cut-inside-rows", INSIDE),
+    (RowsCounted, "5.6-rows-counted", ROWS),
+    (FileBeginsAnew, "5.6-file-begins-anew", FILE),
+    (ShareBeginsAnew, "5.6-share-begins-anew", SHARE),
+    (FilesPadded, "5.6-files-padded", FILES_PADDED),
+    (SharePadded, "5.6-share-padded", SHARE_PADDED),
+    (NewChunks, "5.6-new-chunks", NEW),
+    (FirstParameter, "5.6-first-parameter", FIRST),
+];
+
+const BALANCED: &str = "The rows were dealt out as evenly as possible: 5 rows on 4 ranks as 2, 1, \
+    1, 1. `torch.chunk` rounds up and gives every rank as many until none are left: 2, 2, 1, 0.";
+const DOWN: &str = "The rows of a rank were rounded down, and the last rows of a parameter belong \
+    to nobody. `torch.chunk` rounds up.";
+const FLATTENED: &str = "That is the plan for flat shares. Here each parameter is cut by itself, \
+    along its first dimension, and a rank has a piece of every one.";
+const INSIDE: &str = "The parameters were cut in the middle of a row. They are cut along dimension \
+    0: a rank has whole rows, and a row has as many elements as the other dimensions make.";
+const ROWS: &str = "Rows were counted where elements are asked for. A row of a parameter of shape \
+    (5, 3) has 3 elements.";
+const FILE: &str = "Every parameter was looked for at the beginning of the file. A file holds the \
+    rank's pieces of all parameters, one behind the other.";
+const SHARE: &str = "Every parameter goes to the beginning of the share, upon the one before it. \
+    The pieces follow each other in the share as in the files.";
+const FILES_PADDED: &str = "The pieces in the files were taken to be of one length. The last ranks \
+    have fewer rows, or none, and their files hold no padding: what lies before a piece is to be \
+    counted for each file by itself.";
+const SHARE_PADDED: &str = "The pieces in the share were taken to be of one length. The last ranks \
+    have fewer rows, or none, and the next piece follows at once.";
+const NEW: &str = "The files were read as if they had been cut for the new number of ranks. They \
+    were cut for the old one.";
+const FIRST: &str = "Only the first parameter was read.";

@@ -1,0 +1,3 @@
+//! The experiments of lab 05, one file each, and what they share.
+
+pub mod header;

@@ -1,0 +1,298 @@
+//! Wrong plans of reads: 5.6.
+
+use super::super::reshard::Read;
+use super::super::solution;
+use super::{Wrong, wrong};
+
+type Plan = fn(&[Vec<usize>], usize, usize, usize) -> Vec<Read>;
+
+pub fn mistakes() -> Vec<Wrong> {
+    let mut all = of_flat_shares();
+    all.extend(of_places());
+    all.extend(of_reads());
+    all.extend(of_rows());
+    all.extend(of_pieces());
+    all
+}
+
+fn flat(diagnosis: &'static str, name: &'static str, plan: Plan) -> Wrong {
+    wrong("5.6", diagnosis, name, |table| table.reads_flat = plan)
+}
+
+fn parameters(diagnosis: &'static str, name: &'static str, plan: Plan) -> Wrong {
+    wrong("5.6", diagnosis, name, |table| table.reads_per_parameter = plan)
+}
+
+fn numel(shapes: &[Vec<usize>]) -> usize {
+    shapes.iter().map(|shape| shape.iter().product::<usize>()).sum()
+}
+
+/// Reads of the elements from `begin` to `end`, where a file has `old` of them.
+fn between(begin: usize, end: usize, old: usize) -> Vec<Read> {
+    let mut reads = Vec::new();
+    let mut at = begin;
+    while at < end {
+        let count = (end - at).min(old - at % old);
+        reads.push(Read { file: at / old, from: at % old, count, to: at - begin });
+        at += count;
+    }
+    reads
+}
+
+fn of_flat_shares() -> Vec<Wrong> {
+    vec![
+        flat("5.6-rounded-down", "divides", |shapes, old, new, rank| {
+            let total = numel(shapes);
+            let share = total / new;
+            between(rank * share, (rank + 1) * share, total / old)
+        }),
+        flat("5.6-padding-cut", "cuts the files as they are", |shapes, old, new, rank| {
+            let total = numel(shapes);
+            let saved = total.div_ceil(old);
+            let share = (saved * old).div_ceil(new);
+            let end = total.min((rank + 1) * share);
+            between(end.min(rank * share), end, saved)
+        }),
+        flat("5.6-padding-read", "to the end of the share", |shapes, old, new, rank| {
+            let (saved, share) = (numel(shapes).div_ceil(old), numel(shapes).div_ceil(new));
+            let end = (saved * old).min((rank + 1) * share);
+            between(end.min(rank * share), end, saved)
+        }),
+        flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
+            let total = numel(shapes);
+            let begin = |world: usize, rank: usize| {
+                rank * (total / world) + rank.min(total % world)
+            };
+            let (first, last) = (begin(new, rank), begin(new, rank + 1));
+            let mut reads = Vec::new();
+            for file in 0..old {
+                let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
+                if from < to {
+                    let (count, place) = (to - from, from - first);
+                    reads.push(Read { file, from: from - begin(old, file), count, to: place });
+                }
+            }
+            reads
+        }),
+        flat("5.6-own-file", "each its own file", |shapes, old, new, rank| {
+            let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
+            let share = total.div_ceil(new);
+            let wanted = share.min(total.saturating_sub(rank * share));
+            let count = saved.min(wanted);
+            let reads = vec![Read { file: rank, from: 0, count, to: 0 }];
+            reads.into_iter().filter(|read| read.file < old && read.count > 0).collect()
+        }),
+        flat("5.6-interleaved", "deals the elements out", |shapes, old, new, rank| {
+            let mine = (rank..numel(shapes)).step_by(new).enumerate();
+            mine.map(|(to, at)| Read { file: at % old, from: at / old, count: 1, to }).collect()
+        }),
+        flat("5.6-each-parameter", "every parameter by itself", |shapes, old, new, rank| {
+            let columns: Vec<Vec<usize>> =
+                shapes.iter().map(|shape| vec![shape.iter().product()]).collect();
+            solution::reads_per_parameter(&columns, old, new, rank)
+        }),
+        flat("5.6-empty-share", "no smaller one", |shapes, old, new, rank| {
+            let share = numel(shapes).div_ceil(new);
+            let left = numel(shapes) - rank * share;
+            between(rank * share, rank * share + left.min(share), numel(shapes).div_ceil(old))
+        }),
+    ]
+}
+
+fn of_places() -> Vec<Wrong> {
+    vec![
+        flat("5.6-one-file", "the first file only", |shapes, old, new, rank| {
+            let reads = solution::reads_flat(shapes, old, new, rank);
+            reads.into_iter().take(1).collect()
+        }),
+        flat("5.6-same-for-all", "forgets the rank", |shapes, old, new, _| {
+            solution::reads_flat(shapes, old, new, 0)
+        }),
+        flat("5.6-from-in-the-model", "from in the model", |shapes, old, new, rank| {
+            let saved = numel(shapes).div_ceil(old);
+            let moved = |read: Read| Read { from: read.from + read.file * saved, ..read };
+            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
+        }),
+        flat("5.6-to-in-the-model", "to in the model", |shapes, old, new, rank| {
+            let share = numel(shapes).div_ceil(new);
+            let moved = |read: Read| Read { to: read.to + rank * share, ..read };
+            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
+        }),
+        flat("5.6-bytes", "bytes", |shapes, old, new, rank| {
+            let bytes = |Read { file, from, count, to }| Read {
+                file,
+                from: 4 * from,
+                count: 4 * count,
+                to: 4 * to,
+            };
+            solution::reads_flat(shapes, old, new, rank).into_iter().map(bytes).collect()
+        }),
+        flat("5.6-no-such-file", "files counted from 1", |shapes, old, new, rank| {
+            let next = |read: Read| Read { file: read.file + 1, ..read };
+            solution::reads_flat(shapes, old, new, rank).into_iter().map(next).collect()
+        }),
+        flat("5.6-behind-the-share", "to the end of each file", |shapes, old, new, rank| {
+            let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
+            let whole = |read: Read| Read {
+                count: saved.min(total - read.file * saved) - read.from,
+                ..read
+            };
+            solution::reads_flat(shapes, old, new, rank).into_iter().map(whole).collect()
+        }),
+        flat("5.6-behind-the-file", "one read for the share", |shapes, old, new, rank| {
+            let reads = solution::reads_flat(shapes, old, new, rank);
+            let count = reads.iter().map(|read| read.count).sum();
+            reads.first().map(|first| Read { count, ..*first }).into_iter().collect()
+        }),
+    ]
+}
+
+fn of_reads() -> Vec<Wrong> {
+    vec![
+        flat("5.6-not-merged", "element by element", |shapes, old, new, rank| {
+            let singles = |read: Read| {
+                let Read { file, from, count, to } = read;
+                (0..count).map(move |i| Read { file, from: from + i, count: 1, to: to + i })
+            };
+            solution::reads_flat(shapes, old, new, rank).into_iter().flat_map(singles).collect()
+        }),
+        flat("5.6-empty-reads", "something of every file", |shapes, old, new, rank| {
+            let mut reads = solution::reads_flat(shapes, old, new, rank);
+            for file in 0..old {
+                if !reads.iter().any(|read| read.file == file) {
+                    reads.push(Read { file, from: 0, count: 0, to: 0 });
+                }
+            }
+            reads
+        }),
+        flat("5.6-read-twice", "borders on both sides", |shapes, old, new, rank| {
+            let mut reads = solution::reads_flat(shapes, old, new, rank);
+            for at in 1..reads.len() {
+                let Read { file, from, count, to } = reads[at];
+                reads.push(Read { file, from, count: count.min(1), to });
+            }
+            reads
+        }),
+    ]
+}
+
+/// How rows are dealt out: the first row of a rank, of so many in so many.
+type Border = fn(usize, usize, usize) -> usize;
+
+fn chunked(rows: usize, world: usize, rank: usize) -> usize {
+    rows.min(rank * rows.div_ceil(world))
+}
+
+/// The right plan with another border, and with all elements behind the first dimension as a row.
+fn cut(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, border: Border) -> Vec<Read> {
+    let (mut used, mut filled) = (vec![0; old], 0);
+    let mut reads = Vec::new();
+    for shape in shapes {
+        let row = shape[1..].iter().product::<usize>();
+        let (first, last) = (border(shape[0], new, rank), border(shape[0], new, rank + 1));
+        for file in 0..old {
+            let saved = (border(shape[0], old, file), border(shape[0], old, file + 1));
+            let (from, to) = (first.max(saved.0), last.min(saved.1));
+            if from < to && row > 0 {
+                let (count, to) = ((to - from) * row, filled + (from - first) * row);
+                reads.push(Read { file, from: used[file] + (from - saved.0) * row, count, to });
+            }
+            used[file] += (saved.1 - saved.0) * row;
+        }
+        filled += (last - first) * row;
+    }
+    reads
+}
+
+fn of_rows() -> Vec<Wrong> {
+    vec![
+        parameters("5.6-balanced-rows", "as even as possible", |shapes, old, new, rank| {
+            cut(shapes, old, new, rank, |rows, world, rank| {
+                rank * (rows / world) + rank.min(rows % world)
+            })
+        }),
+        parameters("5.6-rows-rounded-down", "divides", |shapes, old, new, rank| {
+            cut(shapes, old, new, rank, |rows, world, rank| rank * (rows / world))
+        }),
+        parameters("5.6-flattened", "as flat", solution::reads_flat),
+        parameters("5.6-cut-inside-rows", "cuts the numbers", |shapes, old, new, rank| {
+            let columns: Vec<Vec<usize>> =
+                shapes.iter().map(|shape| vec![shape.iter().product()]).collect();
+            solution::reads_per_parameter(&columns, old, new, rank)
+        }),
+        parameters("5.6-rows-counted", "counts rows", |shapes, old, new, rank| {
+            let columns: Vec<Vec<usize>> = shapes.iter().map(|shape| vec![shape[0]]).collect();
+            cut(&columns, old, new, rank, chunked)
+        }),
+        parameters("5.6-first-parameter", "the first one only", |shapes, old, new, rank| {
+            cut(&shapes[..shapes.len().min(1)], old, new, rank, chunked)
+        }),
+        parameters("5.6-other-rank", "ranks from behind", |shapes, old, new, rank| {
+            solution::reads_per_parameter(shapes, old, new, new - 1 - rank)
+        }),
+    ]
+}
+
+fn of_pieces() -> Vec<Wrong> {
+    vec![
+        parameters("5.6-file-begins-anew", "every piece at 0", |shapes, old, new, rank| {
+            let mut reads = Vec::new();
+            let mut filled = 0;
+            for shape in shapes {
+                let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
+                let count = one.iter().map(|read| read.count).sum::<usize>();
+                reads.extend(one.iter().map(|read| Read { to: filled + read.to, ..*read }));
+                filled += count;
+            }
+            reads
+        }),
+        parameters("5.6-share-begins-anew", "overwrites", |shapes, old, new, rank| {
+            let (mut reads, mut before) = (Vec::new(), Vec::new());
+            for shape in shapes {
+                let with = [&before[..], std::slice::from_ref(shape)].concat();
+                let skipped = cut(&before, old, new, rank, chunked);
+                let filled = skipped.iter().map(|read| read.count).sum::<usize>();
+                let new_reads = cut(&with, old, new, rank, chunked).split_off(skipped.len());
+                reads.extend(new_reads.iter().map(|read| Read { to: read.to - filled, ..*read }));
+                before = with;
+            }
+            reads
+        }),
+        parameters("5.6-files-padded", "pieces of one length", |shapes, old, new, rank| {
+            padded(shapes, old, new, rank, true)
+        }),
+        parameters("5.6-share-padded", "room for equal pieces", |shapes, old, new, rank| {
+            padded(shapes, old, new, rank, false)
+        }),
+        parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
+            let before = |count: usize| -> usize {
+                let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
+                shapes[..count].iter().map(|it| rows(it[0]) * it[1..].iter().product::<usize>()).sum()
+            };
+            let count = before(shapes.len());
+            let read = Read { file: rank, from: 0, count, to: 0 };
+            if rank < old && count > 0 { vec![read] } else { Vec::new() }
+        }),
+    ]
+}
+
+/// Every piece has the room of the longest one: in the files, or in the share.
+fn padded(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, files: bool) -> Vec<Read> {
+    let mut reads = Vec::new();
+    let (mut used, mut filled) = (vec![0; old], 0);
+    for shape in shapes {
+        let row = shape[1..].iter().product::<usize>();
+        let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
+        let count = one.iter().map(|read| read.count).sum::<usize>();
+        for read in one {
+            let (from, to) = (used[read.file] + read.from, filled + read.to);
+            reads.push(Read { from, to, ..read });
+        }
+        for (file, used) in used.iter_mut().enumerate() {
+            let real = chunked(shape[0], old, file + 1) - chunked(shape[0], old, file);
+            *used += if files { shape[0].div_ceil(old) } else { real } * row;
+        }
+        filled += if files { count } else { shape[0].div_ceil(new) * row };
+    }
+    reads
+}

@@ -28,24 +28,42 @@ pub(super) fn load(
     state: &StateDict,
     strict: bool,
 ) -> Result<IncompatibleKeys, Error> {
+    let keys = check(what, module, state, strict)?;
+    no_grad(|| {
+        for (_, own, saved) in pairs(module, state) {
+            own.copy_(&fitting(own, saved).expect("the shapes were compared above"));
+        }
+    });
+    Ok(keys)
+}
+
+/// Says what does not fit, and changes nothing: a checkpoint asks before it restores any part.
+pub(crate) fn check(
+    what: &str,
+    module: &StateDict,
+    state: &StateDict,
+    strict: bool,
+) -> Result<IncompatibleKeys, Error> {
     let keys =
         IncompatibleKeys { missing: absent(module, state), unexpected: absent(state, module) };
-    let pairs = || module.iter().filter_map(|(name, own)| Some((name, own, state.get(name)?)));
-    let other_shape: Vec<String> = pairs()
+    let other_shape: Vec<String> = pairs(module, state)
         .filter(|(_, own, saved)| fitting(own, saved).is_none())
         .map(|(name, own, saved)| {
             format!("{name}: checkpoint {:?}, model {:?}", saved.shape(), own.shape())
         })
         .collect();
-    if let Some(message) = complaint(what, &keys, &other_shape, strict) {
-        return Err(Error::Mismatch { message });
+    match complaint(what, &keys, &other_shape, strict) {
+        Some(message) => Err(Error::Mismatch { message }),
+        None => Ok(keys),
     }
-    no_grad(|| {
-        for (_, own, saved) in pairs() {
-            own.copy_(&fitting(own, saved).expect("the shapes were compared above"));
-        }
-    });
-    Ok(keys)
+}
+
+/// What both have: the name, the module's tensor and the saved one.
+fn pairs<'a>(
+    module: &'a StateDict,
+    state: &'a StateDict,
+) -> impl Iterator<Item = (&'a str, &'a Tensor, &'a Tensor)> {
+    module.iter().filter_map(|(name, own)| Some((name, own, state.get(name)?)))
 }
 
 /// The names of `some` that `others` lack.

@@ -28,6 +28,7 @@ pub use embedding::Embedding;
 pub use gpt::{Gpt, GptConfig};
 pub use linear::Linear;
 pub use loading::IncompatibleKeys;
+pub(crate) use loading::check as check_state_dict;
 pub use mlp::Mlp;
 pub use module::{Module, Parts};
 pub use norm::{LayerNorm, RmsNorm};

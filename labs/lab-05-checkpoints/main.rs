@@ -2,6 +2,9 @@
 
 mod experiments;
 #[allow(dead_code, reason = "the experiments use a part of it")]
+#[path = "checks/file_system.rs"]
+mod file_system;
+#[allow(dead_code, reason = "the experiments use a part of it")]
 mod header;
 #[allow(dead_code, reason = "the experiments use a part of it")]
 mod json;
@@ -22,11 +25,23 @@ use std::process::ExitCode;
 
 use engine_room_labs::{Experiment, lab_main};
 
-const EXPERIMENTS: &[Experiment] = &[Experiment {
-    name: "header",
-    question: "what stands at the beginning of a safetensors file?",
-    run: experiments::header::run,
-}];
+const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "header",
+        question: "what stands at the beginning of a safetensors file?",
+        run: experiments::header::run,
+    },
+    Experiment {
+        name: "report",
+        question: "what does a loader say about a file that does not fit?",
+        run: experiments::report::run,
+    },
+    Experiment {
+        name: "crash",
+        question: "what is in a file if the machine stops while it is saved?",
+        run: experiments::crash::run,
+    },
+];
 
 fn main() -> ExitCode {
     lab_main(

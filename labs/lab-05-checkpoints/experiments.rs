@@ -3,3 +3,4 @@
 pub mod crash;
 pub mod header;
 pub mod report;
+pub mod resume;

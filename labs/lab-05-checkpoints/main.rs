@@ -27,8 +27,13 @@ use engine_room_labs::{Experiment, lab_main};
 
 const EXPERIMENTS: &[Experiment] = &[
     Experiment {
+        name: "resume",
+        question: "what does a resumed run do that has left something out?",
+        run: experiments::resume::run,
+    },
+    Experiment {
         name: "header",
-        question: "what stands at the beginning of a safetensors file?",
+        question: "what stands in a safetensors file, byte by byte?",
         run: experiments::header::run,
     },
     Experiment {

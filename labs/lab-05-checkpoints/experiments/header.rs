@@ -1,9 +1,45 @@
-//! What stands at the beginning of a safetensors file.
+//! A whole safetensors file, byte by byte.
 
-use engine_room_labs::{LabArgs, Output};
+use engine_room::Tensor;
+use engine_room::serialize::{StateDict, serialize};
+use engine_room_labs::{Cell, LabArgs, Output, Table};
 
-/// Prints a file.
+/// Prints a file of two tensors.
 pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    output.say("soon\n");
+    let mut state = StateDict::new();
+    let tensors = [("w", Tensor::from_vec(vec![1.5_f32, -2.0], &[2]))];
+    let tensors = tensors.into_iter().chain([("step", Tensor::from_vec(vec![7_i64], &[]))]);
+    for (name, x) in tensors {
+        state.insert(name, x).map_err(|error| error.to_string())?;
+    }
+    let file = serialize(&state).map_err(|error| error.to_string())?;
+    let (length, rest) = file.split_first_chunk::<8>().ok_or("the file has no length")?;
+    let length = u64::from_le_bytes(*length) as usize;
+    let (header, numbers) = rest.split_at_checked(length).ok_or("the file has no header")?;
+    output.say(&format!("`w` = [1.5, -2.0] and `step` = 7 as a file of {} bytes.\n", file.len()));
+    let text = String::from_utf8_lossy(header);
+    let blanks = text.len() - text.trim_end().len();
+    output.say(&format!("Its header of {length} bytes, {blanks} of them blanks at the end:\n"));
+    output.say(&format!("{}\n", text.trim_end()));
+    let mut table = Table::new()
+        .column("at", "at byte", "")
+        .column("bytes", "bytes", "")
+        .column("says", "what they say", "");
+    let start = 8 + length;
+    let text = format!("the header: {length} characters");
+    for (at, bytes, says) in [
+        (0, hex(&file[..8]), format!("the length of the header, {length}")),
+        (8, format!("{} ... {}", hex(&header[..4]), hex(&header[length - 4..])), text),
+        (start, hex(&numbers[..8]), "step: 7".to_string()),
+        (start + 8, hex(&numbers[8..12]), "w: 1.5".to_string()),
+        (start + 12, hex(&numbers[12..]), "w: -2".to_string()),
+    ] {
+        table.row([Cell::Count(at as u64), bytes.into(), says.into()]);
+    }
+    output.table("rows", &table);
     Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<String>>().join(" ")
 }

@@ -4,3 +4,4 @@ pub mod crash;
 pub mod header;
 pub mod report;
 pub mod resume;
+pub mod shares;

@@ -46,6 +46,11 @@ const EXPERIMENTS: &[Experiment] = &[
         question: "what is in a file if the machine stops while it is saved?",
         run: experiments::crash::run,
     },
+    Experiment {
+        name: "shares",
+        question: "which numbers of a model does a rank have, and where do they come from?",
+        run: experiments::shares::run,
+    },
 ];
 
 fn main() -> ExitCode {

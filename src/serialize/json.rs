@@ -75,6 +75,13 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Reads any value; a whole number is given, everything else is passed over.
+    pub fn number_or_skip(&mut self) -> Result<Option<u64>, String> {
+        let start = self.skip_space();
+        self.skip()?;
+        Ok(Reader::new(&self.text[start..self.at]).number().ok())
+    }
+
     /// Reads a string; without escapes it is a part of the text, and nothing is copied.
     pub fn string(&mut self) -> Result<Cow<'a, str>, String> {
         self.expect(b'"', "a string")?;
@@ -109,8 +116,7 @@ impl<'a> Reader<'a> {
 
     /// Reads any value and forgets it.
     pub fn skip(&mut self) -> Result<(), String> {
-        self.skip_space();
-        match self.text.as_bytes().get(self.at) {
+        match self.next() {
             Some(b'{') => self.object(&mut |reader, _| reader.skip()),
             Some(b'[') => self.list(&mut |reader| reader.skip()),
             Some(b'"') => self.string().map(drop),
@@ -128,8 +134,18 @@ impl<'a> Reader<'a> {
 
     /// Whether the next value is `null`.
     pub fn is_null(&mut self) -> bool {
+        self.next() == Some(b'n')
+    }
+
+    /// Whether the next value is an object.
+    pub fn is_object(&mut self) -> bool {
+        self.next() == Some(b'{')
+    }
+
+    /// The first character of the next value.
+    fn next(&mut self) -> Option<u8> {
         let start = self.skip_space();
-        self.text[start..].starts_with("null")
+        self.text.as_bytes().get(start).copied()
     }
 
     /// The end: only white space may follow.

@@ -5,10 +5,12 @@
 //! compared with the file's size before anything is done with it.
 
 mod map_location;
+mod pt;
 mod safetensors;
 mod shards;
 
 pub use crate::nn::{IncompatibleKeys, StateDict};
 pub use map_location::MapLocation;
+pub use pt::{PickleOp, PtFile, PtValue, load_pt, load_pt_at, pickle_opcodes, read_pickle};
 pub use safetensors::{deserialize, load_file, save_file, serialize};
 pub use shards::{load_sharded, save_sharded};

@@ -25,20 +25,21 @@ type Way = fn(&dyn Files, &Path, &[u8]) -> io::Result<()>;
 pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(
         "A file holds the old content and is to get the new one. Each way to save is stopped after\n\
-         each of its operations. What a read of the file can find then:\n",
+         each of its steps. What a read of the file can find if the process is killed, if the machine\n\
+         stops, and if it stops after the program was told that the file is saved:\n",
     );
     let ways: Vec<(&str, Way)> = vec![
         ("over the old file", over),
-        ("beside it, rename", renamed),
-        ("beside it, sync, rename", synced),
-        ("beside it, sync, rename, sync folder", engine),
+        ("beside, rename", renamed),
+        ("beside, sync, rename", synced),
+        ("the same, sync folder", engine),
     ];
     let mut table = Table::new()
         .column("way", "way to save", "")
-        .column("operations", "operations", "")
+        .column("operations", "steps", "")
         .column("killed", "process killed", "")
         .column("stopped", "machine stops", "")
-        .column("reported", "machine stops after 'saved'", "");
+        .column("reported", "after 'saved'", "");
     for (name, way) in ways {
         let ops = operations(way).map_err(|error| format!("{name}: {error}"))?;
         let stops = |from: usize| (from..=ops.len()).map(|count| &ops[..count]);

@@ -19,12 +19,15 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!("`w` = [1.5, -2.0] and `step` = 7 as a file of {} bytes.\n", file.len()));
     let text = String::from_utf8_lossy(header);
     let blanks = text.len() - text.trim_end().len();
-    output.say(&format!("Its header of {length} bytes, {blanks} of them blanks at the end:\n"));
-    output.say(&format!("{}\n", text.trim_end()));
-    let mut table = Table::new()
-        .column("at", "at byte", "")
-        .column("bytes", "bytes", "")
-        .column("says", "what they say", "");
+    output.say(&format!(
+        "Its header is one line of {length} bytes, {blanks} of them blanks at the end:\n"
+    ));
+    output.say(&format!("{}\n", text.trim_end().replace("},\"", "},\n\"")));
+    let mut table = Table::new().column("at", "at byte", "").column("bytes", "bytes", "").column(
+        "says",
+        "what they say",
+        "",
+    );
     let start = 8 + length;
     let text = format!("the header: {length} characters");
     for (at, bytes, says) in [

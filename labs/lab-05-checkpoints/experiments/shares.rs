@@ -80,8 +80,9 @@ fn cut(count: usize, ranks: usize, rank: usize) -> Range<usize> {
 fn flat(ranks: usize, rank: usize) -> Vec<Part> {
     let all = MODEL.iter().flat_map(|(name, shape)| std::iter::repeat_n(*name, numel(shape)));
     let all: Vec<&str> = all.collect();
-    let own: Vec<&str> =
-        cut(all.len(), ranks, rank).map(|place| all.get(place).copied().unwrap_or("zeros")).collect();
+    let own: Vec<&str> = cut(all.len(), ranks, rank)
+        .map(|place| all.get(place).copied().unwrap_or("zeros"))
+        .collect();
     own.chunk_by(|a, b| a == b).map(|part| (part[0], part.len())).collect()
 }
 

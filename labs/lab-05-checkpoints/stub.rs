@@ -4,7 +4,7 @@
 //! for a hint with `cargo run --bin course -- hint 5.1`.
 #![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use grading::exercise;
 

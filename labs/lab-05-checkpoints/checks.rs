@@ -19,6 +19,8 @@ mod header_files;
 mod layouts;
 #[path = "checks/load.rs"]
 mod load;
+#[path = "checks/load_thoughts.rs"]
+mod load_thoughts;
 #[path = "checks/machine.rs"]
 mod machine;
 #[path = "checks/parameter_thoughts.rs"]
@@ -51,13 +53,8 @@ use super::shards::{Split, Weight};
 use super::tree::{Entry, Node};
 
 /// What 5.3 writes.
-pub type Load = fn(
-    &mut [Slot],
-    &[Saved],
-    &MapLocation,
-    &[String],
-    bool,
-) -> Result<Vec<Placed>, Vec<Complaint>>;
+pub type Load =
+    fn(&mut [Slot], &[Saved], &MapLocation, &[String], bool) -> Result<Vec<Placed>, Vec<Complaint>>;
 
 /// What 5.4 writes.
 pub type Save = fn(&dyn Files, &Path, &[u8]) -> io::Result<()>;

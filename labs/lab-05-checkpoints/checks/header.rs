@@ -146,7 +146,13 @@ fn refuse(imp: &Implementation, check: &mut Check, bad: &Bad) -> Result<(), Diag
     match &answer {
         Ok(_) => Err(diagnosis(key, thought)),
         Err(refusal) if !bad.right.contains(&refusal.problem) => {
-            Err(diagnosis("5.2-another-rule", ANOTHER_RULE))
+            // A rule was not seen if a later one has caught the file by chance.
+            let later = refusal.problem as u8 > *problem as u8;
+            Err(if later {
+                diagnosis(key, thought)
+            } else {
+                diagnosis("5.2-another-rule", ANOTHER)
+            })
         }
         Err(refusal) if !bad.names.contains(&refusal.name) => {
             Err(diagnosis("5.2-another-name", ANOTHER_NAME))
@@ -221,7 +227,7 @@ const METADATA: &str = "`__metadata__` was taken for a tensor. It holds what pro
 const ANSWER_ORDER: &str = "All tensors are there, in another order than in the header.";
 const ABSOLUTE: &str = "The offsets were counted from the beginning of the file. In the header \
     they count from the end of the header, and so in the answer.";
-const ANOTHER_RULE: &str = "The file is refused, and another rule is named than the one that it \
+const ANOTHER: &str = "The file is refused, and another rule is named than the one that it \
     breaks. Who is to mend the file looks at the wrong place then.";
 const ANOTHER_NAME: &str = "The rule is right. The name is that of the tensor that breaks it, \
     `__metadata__`, or empty if it is the file as a whole.";

@@ -8,6 +8,8 @@ mod header;
 mod load;
 #[path = "alternatives/reshard.rs"]
 mod reshard;
+#[path = "alternatives/save.rs"]
+mod save;
 #[path = "alternatives/shard.rs"]
 mod shard;
 
@@ -24,6 +26,7 @@ pub fn alternatives() -> Vec<Other> {
         flatten::alternatives(),
         header::alternatives(),
         load::alternatives(),
+        save::alternatives(),
         shard::alternatives(),
         reshard::alternatives(),
     ];

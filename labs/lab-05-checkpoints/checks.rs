@@ -1,20 +1,38 @@
 //! What lab 05 checks: one function an exercise, each on a table of the learner's functions, so
 //! that the same checks judge the learner, the solution, other right answers and typical mistakes.
 
+#[path = "checks/file_system.rs"]
+mod file_system;
 #[path = "checks/flat_thoughts.rs"]
 mod flat_thoughts;
 #[path = "checks/flatten.rs"]
 mod flatten;
+#[path = "checks/flatten_thoughts.rs"]
+mod flatten_thoughts;
 #[path = "checks/header.rs"]
 mod header;
+#[path = "checks/header_cases.rs"]
+mod header_cases;
+#[path = "checks/header_files.rs"]
+mod header_files;
 #[path = "checks/layouts.rs"]
 mod layouts;
 #[path = "checks/load.rs"]
 mod load;
+#[path = "checks/load_thoughts.rs"]
+mod load_thoughts;
+#[path = "checks/machine.rs"]
+mod machine;
 #[path = "checks/parameter_thoughts.rs"]
 mod parameter_thoughts;
 #[path = "checks/reshard.rs"]
 mod reshard;
+#[path = "checks/save.rs"]
+mod save;
+#[path = "checks/save_thoughts.rs"]
+mod save_thoughts;
+#[path = "checks/save_words.rs"]
+mod save_words;
 #[path = "checks/shard.rs"]
 mod shard;
 #[path = "checks/shard_thoughts.rs"]
@@ -22,6 +40,10 @@ mod shard_thoughts;
 #[path = "checks/thoughts.rs"]
 mod thoughts;
 
+use std::io;
+use std::path::Path;
+
+use engine_room::serialize::Files;
 use grading::Exercise;
 
 use super::header::{Refusal, TensorInfo};
@@ -31,13 +53,11 @@ use super::shards::{Split, Weight};
 use super::tree::{Entry, Node};
 
 /// What 5.3 writes.
-pub type Load = fn(
-    &mut [Slot],
-    &[Saved],
-    &MapLocation,
-    &[String],
-    bool,
-) -> Result<Vec<Placed>, Vec<Complaint>>;
+pub type Load =
+    fn(&mut [Slot], &[Saved], &MapLocation, &[String], bool) -> Result<Vec<Placed>, Vec<Complaint>>;
+
+/// What 5.4 writes.
+pub type Save = fn(&dyn Files, &Path, &[u8]) -> io::Result<()>;
 
 /// What both functions of 5.6 are.
 pub type Reads = fn(&[Vec<usize>], usize, usize, usize) -> Vec<Read>;
@@ -51,6 +71,8 @@ pub struct Implementation {
     pub read_header: fn(&[u8]) -> Result<Vec<TensorInfo>, Refusal>,
     /// 5.3
     pub load: Load,
+    /// 5.4
+    pub save: Save,
     /// 5.5
     pub split_into_shards: fn(&[Weight], u64) -> Split,
     /// 5.6
@@ -66,6 +88,7 @@ macro_rules! implementation {
             flatten: $functions::flatten,
             read_header: $functions::read_header,
             load: $functions::load,
+            save: $functions::save,
             split_into_shards: $functions::split_into_shards,
             reads_flat: $functions::reads_flat,
             reads_per_parameter: $functions::reads_per_parameter,
@@ -79,6 +102,7 @@ pub const CHECKS: &[Exercise<Implementation>] = &[
     Exercise { id: "5.1", check: flatten::flatten },
     Exercise { id: "5.2", check: header::header },
     Exercise { id: "5.3", check: load::load },
+    Exercise { id: "5.4", check: save::save },
     Exercise { id: "5.5", check: shard::shard },
     Exercise { id: "5.6", check: reshard::reshard },
 ];

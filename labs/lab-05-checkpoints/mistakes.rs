@@ -8,6 +8,8 @@ mod header;
 mod load;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
+#[path = "mistakes/save.rs"]
+mod save;
 #[path = "mistakes/shard.rs"]
 mod shard;
 
@@ -24,6 +26,7 @@ pub fn mistakes() -> Vec<Wrong> {
         flatten::mistakes(),
         header::mistakes(),
         load::mistakes(),
+        save::mistakes(),
         shard::mistakes(),
         reshard::mistakes(),
     ];

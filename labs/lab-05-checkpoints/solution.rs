@@ -4,7 +4,11 @@
 //! for a hint with `cargo run --bin course -- hint 5.1`.
 #![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use engine_room::serialize::{Files, NewFile};
 
 // STUB use grading::exercise;
 
@@ -28,7 +32,45 @@ pub fn flatten(root: &Node) -> Vec<Entry> {
 /// 5.2 The tensors of a whole safetensors file, in the order of its header, or why it is refused.
 pub fn read_header(file: &[u8]) -> Result<Vec<TensorInfo>, Refusal> {
     // SOLUTION 5.2
-    todo!()
+    let whole = |problem| Refusal { problem, name: String::new() };
+    let Some((length, rest)) = file.split_first_chunk::<8>() else {
+        return Err(whole(Problem::TooShort));
+    };
+    let length = u64::from_le_bytes(*length);
+    if length > rest.len() as u64 {
+        return Err(whole(Problem::HeaderTooLong));
+    }
+    let (header, data) = rest.split_at(length as usize);
+    let pairs = match std::str::from_utf8(header).ok().and_then(parse_json) {
+        Some(Json::Object(pairs)) => pairs,
+        Some(_) => return Err(whole(Problem::NotAnObject)),
+        None => return Err(whole(Problem::NotJson)),
+    };
+    let mut tensors = Vec::new();
+    for (i, (name, value)) in pairs.iter().enumerate() {
+        let refused = |problem| Refusal { problem, name: name.clone() };
+        if pairs[..i].iter().any(|(other, _)| other == name) {
+            return Err(refused(Problem::Duplicate));
+        }
+        if name != "__metadata__" {
+            tensors.push(tensor_info(name, value).map_err(refused)?);
+        } else if !is_metadata(value) {
+            return Err(refused(Problem::BadMetadata));
+        }
+    }
+    let mut row: Vec<&TensorInfo> = tensors.iter().collect();
+    row.sort_by_key(|tensor| (tensor.start, tensor.end));
+    let mut end = 0;
+    for tensor in row {
+        if tensor.start != end {
+            return Err(Refusal { problem: Problem::NotInARow, name: tensor.name.clone() });
+        }
+        end = tensor.end;
+    }
+    if end != data.len() as u64 {
+        return Err(whole(Problem::WrongEnd));
+    }
+    Ok(tensors)
     // END
 }
 
@@ -86,10 +128,71 @@ pub fn load(
     // END
 }
 
+/// 5.4 Puts these bytes in the place of a file, or makes that file: all of them or, if the machine
+/// stops or anything fails, none.
+pub fn save(files: &dyn Files, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // SOLUTION 5.4
+    let folder = path.parent().unwrap();
+    let temporary = path.with_extension("saving");
+    let write = || -> io::Result<()> {
+        let mut file = files.create(&temporary)?;
+        file.write(bytes)?;
+        file.sync()?;
+        files.rename(&temporary, path)
+    };
+    if let Err(error) = write() {
+        let _ = files.remove(&temporary);
+        return Err(error);
+    }
+    files.sync_folder(folder)
+    // END
+}
+
 /// 5.5 Which weights go into which file, in order, with at most `max_bytes` a file, and the index.
 pub fn split_into_shards(weights: &[Weight], max_bytes: u64) -> Split {
     // SOLUTION 5.5
-    Split { shards: Vec::new(), index: None }
+    // A file as the storages in it.
+    let mut files: Vec<Vec<u64>> = Vec::new();
+    let (mut open, mut open_bytes, mut total_size) = (Vec::new(), 0, 0);
+    let mut seen = HashSet::new();
+    for weight in weights {
+        if !seen.insert(weight.storage) {
+            continue;
+        }
+        total_size += weight.bytes;
+        if weight.bytes > max_bytes {
+            files.push(vec![weight.storage]);
+            continue;
+        }
+        if open_bytes + weight.bytes > max_bytes {
+            files.push(open);
+            open = Vec::new();
+            open_bytes = 0;
+        }
+        open.push(weight.storage);
+        open_bytes += weight.bytes;
+    }
+    if !open.is_empty() {
+        files.push(open);
+    }
+    let count = files.len();
+    let (mut shards, mut weight_map) = (Vec::new(), BTreeMap::new());
+    for (at, storages) in files.iter().enumerate() {
+        let file = match count {
+            1 => "model.safetensors".to_string(),
+            _ => format!("model-{:05}-of-{count:05}.safetensors", at + 1),
+        };
+        let mut names = Vec::new();
+        for weight in weights {
+            if storages.contains(&weight.storage) {
+                names.push(weight.name.clone());
+                weight_map.insert(weight.name.clone(), file.clone());
+            }
+        }
+        shards.push(Shard { file, names });
+    }
+    let index = if count > 1 { Some(Index { total_size, weight_map }) } else { None };
+    Split { shards, index }
     // END
 }
 
@@ -102,7 +205,19 @@ pub fn reads_flat(
     rank: usize,
 ) -> Vec<Read> {
     // SOLUTION 5.6
-    Vec::new()
+    let total: usize = shapes.iter().map(|shape| shape.iter().product::<usize>()).sum();
+    let (old, new) = (total.div_ceil(old_world), total.div_ceil(new_world));
+    let begin = total.min(rank * new);
+    let end = total.min(begin + new);
+    let mut reads = Vec::new();
+    let mut at = begin;
+    while at < end {
+        let from = at % old;
+        let count = (end - at).min(old - from);
+        reads.push(Read { file: at / old, from, count, to: at - begin });
+        at += count;
+    }
+    reads
     // END
 }
 
@@ -114,12 +229,39 @@ pub fn reads_per_parameter(
     rank: usize,
 ) -> Vec<Read> {
     // SOLUTION 5.6
-    Vec::new()
+    let mut reads: Vec<Read> = Vec::new();
+    // What parameters before this one fill of each file, and of the share.
+    let mut before = vec![0; old_world];
+    let mut to = 0;
+    for shape in shapes {
+        let rows = shape[0];
+        let row: usize = shape[1..].iter().product();
+        let (old, new) = (rows.div_ceil(old_world), rows.div_ceil(new_world));
+        let begin = rows.min(rank * new);
+        let end = rows.min(begin + new);
+        for file in 0..old_world {
+            let first = rows.min(file * old);
+            let behind = rows.min(first + old);
+            let (a, b) = (begin.max(first), end.min(behind));
+            if a < b && row > 0 {
+                let (from, count) = (before[file] + (a - first) * row, (b - a) * row);
+                match reads.last_mut() {
+                    Some(last) if last.file == file && last.from + last.count == from => {
+                        last.count += count;
+                    }
+                    _ => reads.push(Read { file, from, count, to }),
+                }
+                to += count;
+            }
+            before[file] += (behind - first) * row;
+        }
+    }
+    reads
     // END
 }
 
 // SOLUTION
-/// The lines of a module and of all below it. What is written already stands in `written`.
+/// 5.1 The lines of a module and of all below it. What is written already stands in `written`.
 fn visit(
     node: &Node,
     prefix: &str,
@@ -141,5 +283,48 @@ fn visit(
     for (name, child) in &node.children {
         visit(child, &format!("{prefix}{name}."), written, entries);
     }
+}
+
+/// 5.2 The description of one tensor, or the rule that it breaks.
+fn tensor_info(name: &str, value: &Json) -> Result<TensorInfo, Problem> {
+    let Json::Object(fields) = value else { return Err(Problem::BadFields) };
+    let field = |name| fields.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+    let all = (field("dtype"), field("shape"), field("data_offsets"));
+    let (Some(dtype), Some(shape), Some(offsets)) = all else { return Err(Problem::BadFields) };
+    if fields.len() != 3 {
+        return Err(Problem::BadFields);
+    }
+    let Json::Text(dtype) = dtype else { return Err(Problem::UnknownDType) };
+    let mut bytes = item_size(dtype).ok_or(Problem::UnknownDType)?;
+    let shape = whole_numbers(shape).ok_or(Problem::BadShape)?;
+    let offsets = whole_numbers(offsets).ok_or(Problem::BadOffsets)?;
+    let [start, end] = offsets[..] else { return Err(Problem::BadOffsets) };
+    if end < start {
+        return Err(Problem::BadOffsets);
+    }
+    for size in &shape {
+        bytes = bytes.checked_mul(*size).ok_or(Problem::WrongSize)?;
+    }
+    if bytes != end - start {
+        return Err(Problem::WrongSize);
+    }
+    Ok(TensorInfo { name: name.to_string(), dtype: dtype.clone(), shape, start, end })
+}
+
+/// 5.2 The numbers of a list of whole numbers.
+fn whole_numbers(value: &Json) -> Option<Vec<u64>> {
+    let Json::List(items) = value else { return None };
+    let mut numbers = Vec::new();
+    for item in items {
+        let Json::Whole(number) = item else { return None };
+        numbers.push(*number);
+    }
+    Some(numbers)
+}
+
+/// 5.2 Whether a value is an object of texts.
+fn is_metadata(value: &Json) -> bool {
+    let Json::Object(pairs) = value else { return false };
+    pairs.iter().all(|(_, value)| matches!(value, Json::Text(_)))
 }
 // END

@@ -11,6 +11,8 @@ use crate::record;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static CAP: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// The most live bytes since [`peak_of`] began.
+static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 /// `#[global_allocator] static ALLOCATOR: grading::CappedAllocator = grading::CappedAllocator;`
 pub struct CappedAllocator;
@@ -20,10 +22,22 @@ pub(crate) fn cap(bytes: usize) {
     CAP.store(bytes, Relaxed);
 }
 
+/// Runs something, and says how many bytes beyond those live before were live at most meanwhile.
+///
+/// All threads of the process count, so a check calls this while nothing else runs. 0 in a program
+/// without [`CappedAllocator`].
+pub fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let value = run();
+    (value, PEAK.load(Relaxed).saturating_sub(before))
+}
+
 /// Counts `bytes` as live if they fit under the cap.
 fn admit(bytes: usize) -> bool {
     let before = LIVE.fetch_add(bytes, Relaxed);
     if before.saturating_add(bytes) <= CAP.load(Relaxed) {
+        PEAK.fetch_max(before + bytes, Relaxed);
         return true;
     }
     LIVE.fetch_sub(bytes, Relaxed);

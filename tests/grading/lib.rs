@@ -37,7 +37,7 @@ pub mod state;
 mod strip;
 mod tensor;
 
-pub use alloc::CappedAllocator;
+pub use alloc::{CappedAllocator, peak_of};
 pub use check::{Alternative, Check, Death, Exercise, Idea, Mistake};
 pub use diagnosis::Diagnosis;
 pub use driver::grade_all;

@@ -35,10 +35,22 @@ pub fn schemata(source: &str, exceptions: &str) -> Result<String, String> {
     Ok(format!("{}\n{table}\n", file.to_token_stream()))
 }
 
-/// The exercise of each `// SOLUTION 3.1`, by its line.
+/// The exercise of each `// SOLUTION 3.1`, by its line, and of each function whose documentation
+/// begins with it, as that of a helper does: `/// 3.1 The sum of ..`.
 fn exercises(source: &str) -> BTreeMap<usize, String> {
-    let id = |line: &str| line.trim().strip_prefix("// SOLUTION ").map(|id| id.trim().to_owned());
+    let id = |line: &str| {
+        let line = line.trim();
+        let marked = line.strip_prefix("// SOLUTION ").map(str::trim);
+        let documented = || line.strip_prefix("/// ")?.split(' ').next().filter(|word| is_id(word));
+        marked.or_else(documented).map(str::to_owned)
+    };
     (1..).zip(source.lines()).filter_map(|(at, line)| Some((at, id(line)?))).collect()
+}
+
+/// Whether a word is like 3.1.
+fn is_id(word: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    word.split_once('.').is_some_and(|(lab, exercise)| number(lab) && number(exercise))
 }
 
 struct Mutator<'a> {

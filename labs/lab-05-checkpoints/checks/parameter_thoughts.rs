@@ -17,6 +17,7 @@ pub enum Thought {
     SharePadded,
     NewChunks,
     FirstParameter,
+    FirstRank,
 }
 
 use Thought::*;
@@ -37,6 +38,7 @@ fn rows(total: usize, world: usize, rank: usize, thought: Thought) -> (usize, us
 /// Where each element of the share comes from by a thought; none where the thought has no answer.
 pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
     let &Case { ref shapes, old, new, rank } = case;
+    let rank = if thought == FirstRank { 0 } else { rank };
     // Everything before the parameter, in each file and in the share.
     let (mut before, mut filled) = (vec![0; old], 0);
     let mut all = Vec::new();
@@ -96,6 +98,7 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (SharePadded, "5.6-share-padded", SHARE_PADDED),
     (NewChunks, "5.6-new-chunks", NEW),
     (FirstParameter, "5.6-first-parameter", FIRST),
+    (FirstRank, "5.6-rows-of-rank-0", SAME),
 ];
 
 const BALANCED: &str = "The rows were dealt out as evenly as possible: 5 rows on 4 ranks as 2, 1, \
@@ -119,4 +122,6 @@ const SHARE_PADDED: &str = "The pieces in the share were taken to be of one leng
     have fewer rows, or none, and the next piece follows at once.";
 const NEW: &str = "The files were read as if they had been cut for the new number of ranks. They \
     were cut for the old one.";
-const FIRST: &str = "Only the first parameter was read.";
+const FIRST: &str = "Only the first parameter was read. A rank has a piece of every one.";
+const SAME: &str = "The rows are those of rank 0. Each rank has its own: `rank` times as many rows \
+    come before them as a rank takes.";

@@ -92,9 +92,8 @@ fn planned(
         for (old, new) in WORLDS {
             for rank in 0..new {
                 let case = Case { shapes: shapes.clone(), old, new, rank };
-                let called = format!(
-                    "{name}({shapes:?}, old_world: {old}, new_world: {new}, rank: {rank})"
-                );
+                let called =
+                    format!("{name}({shapes:?}, old_world: {old}, new_world: {new}, rank: {rank})");
                 let got = check.call(called.as_str(), || plan(shapes, old, new, rank))?;
                 all.push(Planned { case, called, got });
             }
@@ -104,10 +103,11 @@ fn planned(
 }
 
 fn judge(all: Vec<Planned>, layout: Layout) -> Result<(), Diagnosis> {
-    let wrong: Vec<&Planned> = all.iter().filter(|it| it.fault(layout).is_some()).collect();
-    let Some((first, fault)) = wrong.first().and_then(|it| Some((it, it.fault(layout)?))) else {
-        return Ok(());
-    };
+    let faults = all.iter().filter_map(|it| Some((it, it.fault(layout)?)));
+    let wrong: Vec<(&Planned, Fault)> = faults.collect();
+    // A read that cannot be carried out says more than a wrong element.
+    let vague = |(_, fault): &&(&Planned, Fault)| fault.key == key::WRONG_VALUE;
+    let Some((first, fault)) = wrong.iter().min_by_key(vague) else { return Ok(()) };
     let (key, thought) = match layout {
         Layout::Flat => explained(&all, flat_thoughts::THOUGHTS, flat_thoughts::cells),
         Layout::PerParameter => {
@@ -124,7 +124,7 @@ fn judge(all: Vec<Planned>, layout: Layout) -> Result<(), Diagnosis> {
             fault.got,
             all.len()
         ))
-        .expected(fault.expected)
+        .expected(fault.expected.as_str())
         .thought(thought))
 }
 

@@ -8,7 +8,7 @@ use grading::{Check, Diagnosis};
 
 use super::super::shards::{Index, Shard, Split, Weight};
 use super::Implementation;
-use super::shard_thoughts::{THOUGHTS, Thought, split_as};
+use super::shard_thoughts::{REVERSED, THOUGHTS, Thought, split_as};
 use super::thoughts::explained;
 
 /// A model, the limit, and what came.
@@ -34,9 +34,8 @@ pub fn shard(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     }
     let mut cases = Vec::new();
     for (weights, max_bytes) in models {
-        let got = check.call(called(&weights, max_bytes), || {
-            (imp.split_into_shards)(&weights, max_bytes)
-        })?;
+        let got = check
+            .call(called(&weights, max_bytes), || (imp.split_into_shards)(&weights, max_bytes))?;
         let want = sorted(split_as(&weights, max_bytes, Thought::Right));
         cases.push(Case { weights, max_bytes, got: sorted(got), want });
     }
@@ -48,9 +47,14 @@ fn judge(cases: &[Case]) -> Result<(), Diagnosis> {
     let wrong = cases.iter().filter(|case| case.got != case.want);
     let Some(case) = wrong.min_by_key(|case| case.weights.len()) else { return Ok(()) };
     let agrees = |thought| {
-        cases.iter().all(|case| sorted(split_as(&case.weights, case.max_bytes, thought)) == case.got)
+        cases
+            .iter()
+            .all(|case| sorted(split_as(&case.weights, case.max_bytes, thought)) == case.got)
     };
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let (key, thought) = match is_reversed(&case.got) {
+        true => ("5.5-map-reversed", REVERSED),
+        false => explained(THOUGHTS, agrees),
+    };
     let right = cases.iter().filter(|case| case.got == case.want).count();
     let got = words(&case.got, &case.want, &case.weights);
     Err(Diagnosis::new(key)
@@ -58,6 +62,13 @@ fn judge(cases: &[Case]) -> Result<(), Diagnosis> {
         .got(format!("{got}{right} of {} models are split as they should be", cases.len()))
         .expected(words(&case.want, &case.got, &case.weights))
         .thought(thought))
+}
+
+/// Whether the index leads from files to weights. Which weight of a file it names is of no account.
+fn is_reversed(split: &Split) -> bool {
+    let Some(index) = &split.index else { return false };
+    let is_file = |name: &String| split.shards.iter().any(|shard| shard.file == *name);
+    !index.weight_map.is_empty() && index.weight_map.keys().all(is_file)
 }
 
 /// The order of the names in a file means nothing.
@@ -107,7 +118,8 @@ fn words(split: &Split, other: &Split, weights: &[Weight]) -> String {
 }
 
 /// Weights as name, bytes, storage; the limit; the names in each file; the total size.
-type Published = (&'static [(&'static str, u64, u64)], u64, &'static [&'static [&'static str]], u64);
+type Published =
+    (&'static [(&'static str, u64, u64)], u64, &'static [&'static [&'static str]], u64);
 
 /// What `split_state_dict_into_shards_factory` of huggingface_hub 2.4.0 returns.
 const PUBLISHED: &[Published] = &[
@@ -161,7 +173,7 @@ fn random(rng: &mut Generator, count: usize) -> (Vec<Weight>, u64) {
     for at in 0..count {
         // Sorted by name, they stand in another order.
         let name = format!("h.{}.w", (at * 7 + count) % 97);
-        let storage = 100 + at as u64 * 3 % 50 + at as u64;
+        let storage = 1000 - at as u64;
         let weight = match rng.below(10) {
             0 | 1 if at > 0 => Weight { name, ..weights[rng.below(at)].clone() },
             2 => Weight { name, bytes: max_bytes + 1 + rng.below(9) as u64, storage },

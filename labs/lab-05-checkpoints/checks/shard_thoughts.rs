@@ -33,7 +33,6 @@ pub enum Thought {
     OneHasAnIndex,
     OneIsAll,
     NoneIsOne,
-    MapReversed,
 }
 
 use Thought::*;
@@ -160,12 +159,7 @@ fn named(weights: &[Weight], files: &[Places], total_size: u64, thought: Thought
             _ => format!("model-{number:05}-of-{count:05}.safetensors"),
         };
         let names: Vec<String> = places.iter().map(|&at| weights[at].name.clone()).collect();
-        for name in &names {
-            match thought {
-                MapReversed => weight_map.insert(file.clone(), name.clone()),
-                _ => weight_map.insert(name.clone(), file.clone()),
-            };
-        }
+        weight_map.extend(names.iter().map(|name| (name.clone(), file.clone())));
         shards.push(Shard { file, names });
     }
     let indexed = files.len() > 1 || one && matches!(thought, OneHasAnIndex | OneIsAll);
@@ -197,7 +191,6 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (OneHasAnIndex, "5.5-one-has-an-index", INDEX),
     (OneIsAll, "5.5-one-is-all", BOTH),
     (NoneIsOne, "5.5-none-is-one", NONE),
-    (MapReversed, "5.5-map-reversed", REVERSED),
 ];
 
 const CLOSES: &str = "A weight above the limit has closed the file that was open. It gets a file of \
@@ -247,5 +240,5 @@ const BOTH: &str = "One file is enough, and it was treated as the first of many.
     `model.safetensors` then, without an index.";
 const NONE: &str = "A model without weights got a file. Nothing is to be saved, and no file is \
     needed.";
-const REVERSED: &str = "`weight_map` leads from the files to the weights. A load asks the other \
+pub const REVERSED: &str = "`weight_map` leads from the files to the weights. A load asks the other \
     way: where is this weight? And a file has many weights, of which one was kept.";

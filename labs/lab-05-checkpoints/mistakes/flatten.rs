@@ -1,7 +1,305 @@
-//! Wrong answers: 5.1.
+//! Wrong ways to flatten a tree: 5.1.
 
+use std::collections::BTreeMap;
+
+use super::super::solution::flatten as right;
+use super::super::tree::{Buffer, Entry, Handle, Node};
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
-    Vec::new()
+    let mut all = of_the_order();
+    all.extend(of_the_choice());
+    all.extend(of_the_names());
+    all.extend(of_ties());
+    all
+}
+
+fn flat(diagnosis: &'static str, name: &'static str, flatten: fn(&Node) -> Vec<Entry>) -> Wrong {
+    wrong("5.1", diagnosis, name, |table| table.flatten = flatten)
+}
+
+/// Names and tensors without ties.
+type Lines = Vec<(String, Handle)>;
+
+fn parameters(node: &Node, prefix: &str) -> Lines {
+    let all = node.parameters.iter();
+    all.map(|(name, tensor)| (format!("{prefix}{name}"), tensor.clone())).collect()
+}
+
+fn buffers(node: &Node, prefix: &str) -> Lines {
+    let all = node.buffers.iter().filter(|buffer| buffer.persistent);
+    all.map(|buffer| (format!("{prefix}{}", buffer.name), buffer.tensor.clone())).collect()
+}
+
+/// The right walk, as what is done for a module and what its children are called.
+fn walk(node: &Node, prefix: &str, child: fn(&str, &str) -> String, lines: &mut Lines) {
+    lines.extend(parameters(node, prefix));
+    lines.extend(buffers(node, prefix));
+    for (name, node) in &node.children {
+        walk(node, &child(prefix, name), child, lines);
+    }
+}
+
+fn lines(root: &Node) -> Lines {
+    let mut lines = Vec::new();
+    walk(root, "", |prefix, name| format!("{prefix}{name}."), &mut lines);
+    lines
+}
+
+fn named(root: &Node, child: fn(&str, &str) -> String) -> Vec<Entry> {
+    let mut lines = Vec::new();
+    walk(root, "", child, &mut lines);
+    tied(&lines, |a, b| a == b)
+}
+
+/// Each tensor is an alias of the first line that is the same.
+fn tied(lines: &Lines, same: fn(&Handle, &Handle) -> bool) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (i, (name, tensor)) in lines.iter().enumerate() {
+        let first = lines[..i].iter().find(|(_, other)| same(other, tensor));
+        let alias_of = first.map(|(name, _)| name.clone());
+        entries.push(Entry { name: name.clone(), alias_of });
+    }
+    entries
+}
+
+fn exactly(lines: &Lines) -> Vec<Entry> {
+    tied(lines, |a, b| a == b)
+}
+
+fn children_first(node: &Node, prefix: &str, lines: &mut Lines) {
+    for (name, child) in &node.children {
+        children_first(child, &format!("{prefix}{name}."), lines);
+    }
+    lines.extend(parameters(node, prefix));
+    lines.extend(buffers(node, prefix));
+}
+
+fn buffers_first(node: &Node, prefix: &str, lines: &mut Lines) {
+    lines.extend(buffers(node, prefix));
+    lines.extend(parameters(node, prefix));
+    for (name, child) in &node.children {
+        buffers_first(child, &format!("{prefix}{name}."), lines);
+    }
+}
+
+/// One walk for the parameters, and one for the buffers.
+fn of_kind(node: &Node, prefix: &str, kind: fn(&Node, &str) -> Lines, lines: &mut Lines) {
+    lines.extend(kind(node, prefix));
+    for (name, child) in &node.children {
+        of_kind(child, &format!("{prefix}{name}."), kind, lines);
+    }
+}
+
+fn of_the_order() -> Vec<Wrong> {
+    vec![
+        flat("5.1-children-first", "own tensors behind", |root| {
+            let mut lines = Vec::new();
+            children_first(root, "", &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-buffers-first", "buffers before parameters", |root| {
+            let mut lines = Vec::new();
+            buffers_first(root, "", &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-all-parameters-first", "named_parameters, then named_buffers", |root| {
+            let mut lines = Vec::new();
+            of_kind(root, "", parameters, &mut lines);
+            of_kind(root, "", buffers, &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-level-by-level", "a queue", |root| {
+            let mut queue = std::collections::VecDeque::from([(String::new(), root)]);
+            let mut lines = Vec::new();
+            while let Some((prefix, node)) = queue.pop_front() {
+                lines.extend(parameters(node, &prefix));
+                lines.extend(buffers(node, &prefix));
+                for (name, child) in &node.children {
+                    queue.push_back((format!("{prefix}{name}."), child));
+                }
+            }
+            exactly(&lines)
+        }),
+        flat("5.1-last-child-first", "a stack", |root| {
+            let mut stack = vec![(String::new(), root)];
+            let mut lines = Vec::new();
+            while let Some((prefix, node)) = stack.pop() {
+                lines.extend(parameters(node, &prefix));
+                lines.extend(buffers(node, &prefix));
+                for (name, child) in &node.children {
+                    stack.push((format!("{prefix}{name}."), child));
+                }
+            }
+            exactly(&lines)
+        }),
+        flat("5.1-sorted", "a map that sorts", |root| {
+            let map: BTreeMap<String, Handle> = lines(root).into_iter().collect();
+            exactly(&map.into_iter().collect())
+        }),
+    ]
+}
+
+/// The tree with other buffers.
+fn with_buffers(node: &Node, change: fn(&Buffer) -> Option<Buffer>) -> Node {
+    Node {
+        parameters: node.parameters.clone(),
+        buffers: node.buffers.iter().filter_map(change).collect(),
+        children: node
+            .children
+            .iter()
+            .map(|(name, child)| (name.clone(), with_buffers(child, change)))
+            .collect(),
+    }
+}
+
+fn of_the_choice() -> Vec<Wrong> {
+    vec![
+        flat("5.1-not-persistent", "all buffers", |root| {
+            right(&with_buffers(root, |buffer| Some(Buffer { persistent: true, ..buffer.clone() })))
+        }),
+        flat("5.1-no-buffers", "parameters only", |root| right(&with_buffers(root, |_| None))),
+        flat("5.1-one-level", "no walk", |root| {
+            let mut lines = parameters(root, "");
+            lines.extend(buffers(root, ""));
+            for (name, child) in &root.children {
+                let prefix = format!("{name}.");
+                lines.extend(parameters(child, &prefix));
+                lines.extend(buffers(child, &prefix));
+            }
+            exactly(&lines)
+        }),
+        flat("5.1-endless", "the root instead of the child", |root| {
+            fn visit(node: &Node, depth: u64) -> u64 {
+                let below = node.children.iter().map(|_| visit(node, depth + 1));
+                below.sum::<u64>() + std::hint::black_box(depth)
+            }
+            std::hint::black_box(visit(root, 0));
+            right(root)
+        }),
+        flat("5.1-aliases-left-out", "each tensor once", |root| {
+            right(root).into_iter().filter(|entry| entry.alias_of.is_none()).collect()
+        }),
+    ]
+}
+
+fn of_the_names() -> Vec<Wrong> {
+    vec![
+        flat("5.1-parent-only", "the name of the module", |root| {
+            named(root, |_, name| format!("{name}."))
+        }),
+        flat("5.1-no-prefix", "names in their modules", |root| named(root, |_, _| String::new())),
+        flat("5.1-leading-dot", "a dot in front of each name", |root| {
+            named(root, |prefix, name| format!("{prefix}.{name}."))
+        }),
+        flat("5.1-slashes", "a path", |root| {
+            named(root, |prefix, name| format!("{prefix}{name}/"))
+        }),
+        flat("5.1-local-name", "alias_of without its modules", |root| {
+            let last = |name: String| name.split('.').next_back().unwrap_or_default().to_string();
+            let local = |it: Entry| Entry { alias_of: it.alias_of.map(last), ..it };
+            right(root).into_iter().map(local).collect()
+        }),
+    ]
+}
+
+fn visit_hidden(node: &Node, prefix: &str, hidden: &mut Vec<(String, Handle, bool)>) {
+    for (name, tensor) in &node.parameters {
+        hidden.push((format!("{prefix}{name}"), tensor.clone(), true));
+    }
+    for buffer in &node.buffers {
+        hidden.push((format!("{prefix}{}", buffer.name), buffer.tensor.clone(), buffer.persistent));
+    }
+    for (name, child) in &node.children {
+        visit_hidden(child, &format!("{prefix}{name}."), hidden);
+    }
+}
+
+fn per_module(node: &Node, prefix: &str, entries: &mut Vec<Entry>) {
+    let mut own = parameters(node, prefix);
+    own.extend(buffers(node, prefix));
+    entries.extend(exactly(&own));
+    for (name, child) in &node.children {
+        per_module(child, &format!("{prefix}{name}."), entries);
+    }
+}
+
+/// The names of all parameters.
+fn is_parameter(root: &Node) -> Vec<String> {
+    let mut lines = Vec::new();
+    of_kind(root, "", parameters, &mut lines);
+    lines.into_iter().map(|(name, _)| name).collect()
+}
+
+fn of_ties() -> Vec<Wrong> {
+    vec![
+        flat("5.1-ties-unseen", "no ties", |root| tied(&lines(root), |_, _| false)),
+        flat("5.1-ties-in-a-module", "a new list for each module", |root| {
+            let mut entries = Vec::new();
+            per_module(root, "", &mut entries);
+            entries
+        }),
+        flat("5.1-ties-of-parameters", "buffers are never tied", |root| {
+            let parameters = is_parameter(root);
+            let lines = lines(root);
+            let mut entries = Vec::new();
+            for (i, (name, tensor)) in lines.iter().enumerate() {
+                let tied = |(other, one): &&(String, Handle)| {
+                    one == tensor && parameters.contains(other) && parameters.contains(name)
+                };
+                let alias_of = lines[..i].iter().find(tied).map(|(name, _)| name.clone());
+                entries.push(Entry { name: name.clone(), alias_of });
+            }
+            entries
+        }),
+        flat("5.1-same-storage", "one storage, one tensor", |root| {
+            tied(&lines(root), |a, b| a.storage == b.storage)
+        }),
+        flat("5.1-same-start", "data_ptr", |root| {
+            tied(&lines(root), |a, b| (a.storage, a.offset) == (b.storage, b.offset))
+        }),
+        flat("5.1-same-shape", "the storage not asked", |root| {
+            tied(&lines(root), |a, b| *a == Handle { storage: a.storage, ..b.clone() })
+        }),
+        flat("5.1-strides-unseen", "storage, offset, shape, dtype", |root| {
+            tied(&lines(root), |a, b| {
+                let key = |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.dtype);
+                key(a) == key(b)
+            })
+        }),
+        flat("5.1-dtypes-unseen", "storage, offset, shape, strides", |root| {
+            tied(&lines(root), |a, b| {
+                let key =
+                    |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.strides.clone());
+                key(a) == key(b)
+            })
+        }),
+        flat("5.1-last-name", "the last name", |root| {
+            let lines = lines(root);
+            let mut entries = Vec::new();
+            for (i, (name, tensor)) in lines.iter().enumerate() {
+                let later = lines[i + 1..].iter().rfind(|(_, other)| other == tensor);
+                let alias_of = later.map(|(name, _)| name.clone());
+                entries.push(Entry { name: name.clone(), alias_of });
+            }
+            entries
+        }),
+        flat("5.1-previous-name", "a map that is overwritten", |root| {
+            let mut names = std::collections::HashMap::new();
+            let line = |(name, tensor): (String, Handle)| {
+                let alias_of = names.insert(tensor, name.clone());
+                Entry { name, alias_of }
+            };
+            lines(root).into_iter().map(line).collect()
+        }),
+        flat("5.1-hidden-first", "left out at the end", |root| {
+            let mut all = Vec::new();
+            visit_hidden(root, "", &mut all);
+            let lines =
+                all.iter().map(|(name, tensor, _)| (name.clone(), tensor.clone())).collect();
+            let entries = exactly(&lines);
+            let kept = entries.into_iter().zip(&all).filter(|(_, (_, _, written))| *written);
+            kept.map(|(entry, _)| entry).collect()
+        }),
+    ]
 }

@@ -1,0 +1,329 @@
+//! 5.1 with one thing thought otherwise.
+
+use super::super::tree::{Entry, Handle, Node};
+use super::thoughts::Known;
+
+/// One thing that is thought otherwise.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Thought {
+    Right,
+    ChildrenFirst,
+    BuffersFirst,
+    ByKind,
+    Breadth,
+    Alphabetical,
+    AllBuffers,
+    NoBuffers,
+    ParentOnly,
+    OneLevel,
+    NoNames,
+    LeadingDot,
+    Slashes,
+    AliasesLeftOut,
+    TiesUnseen,
+    TiesInModule,
+    TiesOfParameters,
+    SameStorage,
+    SameStart,
+    SameShape,
+    StridesUnseen,
+    DtypesUnseen,
+    LastName,
+    PreviousName,
+    HiddenFirst,
+    LocalName,
+    ReverseChildren,
+}
+
+use Thought::*;
+
+/// A tensor with its whole name: and whether it is a parameter, whether it is written, its module.
+#[derive(Clone)]
+struct Line {
+    name: String,
+    local: String,
+    module: usize,
+    parameter: bool,
+    written: bool,
+    tensor: Handle,
+}
+
+/// What comes of a tree.
+pub fn flattened(root: &Node, thought: Thought) -> Vec<Entry> {
+    let mut lines = Vec::new();
+    let mut modules = 0;
+    match thought {
+        Breadth => breadth(root, &mut lines),
+        _ => walk(root, "", thought, &mut modules, &mut lines),
+    }
+    match thought {
+        ByKind => lines.sort_by_key(|line| !line.parameter),
+        Alphabetical => lines.sort_by(|a, b| a.name.cmp(&b.name)),
+        _ => {}
+    }
+    entries(&lines, thought)
+}
+
+fn entries(lines: &[Line], thought: Thought) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        if !line.written {
+            continue;
+        }
+        let others = match thought {
+            LastName => &lines[i + 1..],
+            _ => &lines[..i],
+        };
+        let mut same = others.iter().filter(|other| {
+            (other.written || thought == HiddenFirst)
+                && one(&other.tensor, &line.tensor, thought)
+                && (thought != TiesInModule || other.module == line.module)
+                && (thought != TiesOfParameters || (other.parameter && line.parameter))
+        });
+        let first = match thought {
+            TiesUnseen => None,
+            LastName | PreviousName => same.next_back(),
+            _ => same.next(),
+        };
+        if thought == AliasesLeftOut && first.is_some() {
+            continue;
+        }
+        let name_of = |line: &Line| match thought {
+            LocalName => line.local.clone(),
+            _ => line.name.clone(),
+        };
+        entries.push(Entry { name: line.name.clone(), alias_of: first.map(name_of) });
+    }
+    entries
+}
+
+/// Whether two handles are taken for one tensor.
+fn one(a: &Handle, b: &Handle, thought: Thought) -> bool {
+    let alike = a.shape == b.shape && a.strides == b.strides && a.dtype == b.dtype;
+    match thought {
+        SameStorage => a.storage == b.storage,
+        SameStart => a.storage == b.storage && a.offset == b.offset,
+        SameShape => a.offset == b.offset && alike,
+        StridesUnseen => *a == Handle { strides: a.strides.clone(), ..b.clone() },
+        DtypesUnseen => *a == Handle { dtype: a.dtype, ..b.clone() },
+        _ => a == b,
+    }
+}
+
+/// What a module holds itself, parameters first.
+fn own(node: &Node, prefix: &str, module: usize, thought: Thought) -> Vec<Line> {
+    let line = |local: &str, parameter, written, tensor: &Handle| Line {
+        name: format!("{prefix}{local}"),
+        local: local.to_string(),
+        module,
+        parameter,
+        written,
+        tensor: tensor.clone(),
+    };
+    let parameters = node.parameters.iter().map(|(name, tensor)| line(name, true, true, tensor));
+    let buffers = node.buffers.iter().map(|buffer| {
+        let written = buffer.persistent || thought == AllBuffers;
+        line(&buffer.name, false, written && thought != NoBuffers, &buffer.tensor)
+    });
+    match thought {
+        BuffersFirst => buffers.chain(parameters).collect(),
+        _ => parameters.chain(buffers).collect(),
+    }
+}
+
+fn walk(node: &Node, prefix: &str, thought: Thought, modules: &mut usize, lines: &mut Vec<Line>) {
+    *modules += 1;
+    let own = own(node, prefix, *modules, thought);
+    if thought != ChildrenFirst {
+        lines.extend(own.clone());
+    }
+    let depth = prefix.matches('.').count();
+    let mut children: Vec<&(String, Node)> = node.children.iter().collect();
+    if thought == ReverseChildren {
+        children.reverse();
+    }
+    for (name, child) in children {
+        let below = match thought {
+            NoNames => String::new(),
+            ParentOnly => format!("{name}."),
+            LeadingDot => format!("{prefix}.{name}."),
+            Slashes => format!("{prefix}{name}/"),
+            _ => format!("{prefix}{name}."),
+        };
+        if thought != OneLevel || depth == 0 {
+            walk(child, &below, thought, modules, lines);
+        }
+    }
+    if thought == ChildrenFirst {
+        lines.extend(own);
+    }
+}
+
+/// Level by level.
+fn breadth(root: &Node, lines: &mut Vec<Line>) {
+    let mut level = vec![(String::new(), root)];
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for (prefix, node) in level {
+            lines.extend(own(node, &prefix, 0, Right));
+            let below = node.children.iter();
+            next.extend(below.map(|(name, child)| (format!("{prefix}{name}."), child)));
+        }
+        level = next;
+    }
+}
+
+/// What each thought is called, and what is true instead.
+pub const THOUGHTS: &[Known<Thought>] = &[
+    (
+        ChildrenFirst,
+        "5.1-children-first",
+        "The children come before their module's own tensors. \
+        In a state dict a module's own parameters and buffers come first.",
+    ),
+    (
+        BuffersFirst,
+        "5.1-buffers-first",
+        "The buffers of a module come before its parameters. \
+        PyTorch writes a module's parameters first, then its buffers.",
+    ),
+    (
+        ByKind,
+        "5.1-all-parameters-first",
+        "All parameters of the model come before all buffers. \
+        Parameters and buffers are written module by module.",
+    ),
+    (
+        Breadth,
+        "5.1-level-by-level",
+        "The modules come level by level. PyTorch goes down into the \
+        first child before it comes to the second: depth first.",
+    ),
+    (
+        Alphabetical,
+        "5.1-sorted",
+        "The entries are sorted by name, perhaps by a map that sorts. \
+        Their order is that of registration: blocks.9 before blocks.10.",
+    ),
+    (
+        ReverseChildren,
+        "5.1-last-child-first",
+        "The last child comes first. A stack hands out what \
+        was put on it last: put the children on it from the last to the first.",
+    ),
+    (
+        AllBuffers,
+        "5.1-not-persistent",
+        "Buffers that are not persistent are written. They can be \
+        computed again, and PyTorch leaves them out.",
+    ),
+    (
+        NoBuffers,
+        "5.1-no-buffers",
+        "The buffers are missing. Without the running means of a batch \
+        norm a loaded model computes something else, and nothing complains.",
+    ),
+    (
+        ParentOnly,
+        "5.1-parent-only",
+        "A name begins with the last module only. It has the names of \
+        all modules from the root down to the tensor.",
+    ),
+    (
+        OneLevel,
+        "5.1-one-level",
+        "Only the children of the root were visited. A child has children, \
+        so the walk calls itself.",
+    ),
+    (
+        NoNames,
+        "5.1-no-prefix",
+        "The names lack their modules, and tensors of two modules have the \
+        same name.",
+    ),
+    (
+        LeadingDot,
+        "5.1-leading-dot",
+        "A dot too many: it stands between two names, and the root has \
+        none.",
+    ),
+    (Slashes, "5.1-slashes", "Names are joined by dots, not slashes."),
+    (
+        AliasesLeftOut,
+        "5.1-aliases-left-out",
+        "The other names of a tensor are left out. Who loads \
+        the file strictly misses them: they are entries, too, only without numbers of their own.",
+    ),
+    (
+        TiesUnseen,
+        "5.1-ties-unseen",
+        "A tensor that two modules share is written twice. The file \
+        grows, and after loading the two are no longer one tensor.",
+    ),
+    (
+        TiesInModule,
+        "5.1-ties-in-a-module",
+        "Ties are seen within a module only. What is written \
+        already has to be known in the whole walk: an embedding and a head are two modules.",
+    ),
+    (
+        TiesOfParameters,
+        "5.1-ties-of-parameters",
+        "Ties are seen among parameters only. A buffer \
+        can be the same tensor as a parameter.",
+    ),
+    (
+        SameStorage,
+        "5.1-same-storage",
+        "Two tensors of one storage were taken for one. A view is \
+        another tensor: other elements, or the same ones in another order.",
+    ),
+    (
+        SameStart,
+        "5.1-same-start",
+        "Tensors that begin at the same address were taken for one. \
+        That is what comparing `data_ptr` does: a row begins where its matrix begins.",
+    ),
+    (
+        SameShape,
+        "5.1-same-shape",
+        "Tensors of different storages were taken for one because all \
+        else is equal. Equal shapes, or equal numbers, are no tie.",
+    ),
+    (
+        StridesUnseen,
+        "5.1-strides-unseen",
+        "A square matrix and its transpose were taken for one \
+        tensor: storage, offset and shape are equal, the strides are not.",
+    ),
+    (
+        DtypesUnseen,
+        "5.1-dtypes-unseen",
+        "Two tensors of one storage with different types were \
+        taken for one. The same bits are other numbers.",
+    ),
+    (
+        LastName,
+        "5.1-last-name",
+        "The tensor is written under its last name. The first one is \
+        written, and the later ones refer to it.",
+    ),
+    (
+        PreviousName,
+        "5.1-previous-name",
+        "An alias refers to the name before it, which is an alias \
+        itself. All refer to the name under which the tensor is written.",
+    ),
+    (
+        HiddenFirst,
+        "5.1-hidden-first",
+        "An alias refers to a buffer that is not persistent, so the \
+        tensor is written nowhere. What is left out is no first name.",
+    ),
+    (
+        LocalName,
+        "5.1-local-name",
+        "`alias_of` has the name in its module. It is the whole name, as \
+        it stands in its entry.",
+    ),
+];

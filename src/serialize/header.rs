@@ -146,7 +146,7 @@ fn entry(reader: &mut Reader, name: &str) -> Result<Entry, String> {
     Ok(Entry { name: name.to_string(), dtype, shape, bytes: place(begin)?..place(end)? })
 }
 
-fn dims(sizes: &[u64]) -> Result<Dims, String> {
+pub(super) fn dims(sizes: &[u64]) -> Result<Dims, String> {
     if sizes.len() > MAX_DIMS {
         let count = sizes.len();
         return Err(format!("has {count} dimensions, and the engine knows up to {MAX_DIMS}"));
@@ -248,7 +248,7 @@ pub(super) fn written(entries: &[Entry], metadata: &[(String, String)]) -> Resul
     Ok(front)
 }
 
-fn theirs(dtype: DType) -> Dtype {
+pub(super) fn theirs(dtype: DType) -> Dtype {
     match dtype {
         DType::F64 => Dtype::F64,
         DType::F32 => Dtype::F32,
@@ -261,7 +261,7 @@ fn theirs(dtype: DType) -> Dtype {
     }
 }
 
-fn dtype_named(name: Cow<str>) -> Result<DType, String> {
+pub(super) fn dtype_named(name: Cow<str>) -> Result<DType, String> {
     let found = DType::ALL.into_iter().find(|&dtype| theirs(dtype).to_string() == name);
     found.ok_or_else(|| {
         let known: Vec<String> =

@@ -101,6 +101,6 @@ fn files(reader: &mut Reader) -> Result<Vec<(String, String)>, String> {
 }
 
 /// Whether this is the name of a file in the same folder, on every system.
-fn is_plain(file: &str) -> bool {
+pub(super) fn is_plain(file: &str) -> bool {
     !matches!(file, "" | "." | "..") && !file.contains(['/', '\\', ':', '\0'])
 }

@@ -5,7 +5,7 @@
 //! compared with the file's size before anything is done with it. `files.rs` is how a file gets its
 //! new content without a moment in which there is neither the old one nor the new one.
 //! `checkpoint.rs` and `saved_run.rs` save and restore a whole training, `checkpoints.rs` keeps the
-//! last ones.
+//! last ones. `sharded` is for state that is split over ranks.
 
 mod checkpoint;
 mod checkpoints;
@@ -20,6 +20,7 @@ mod pt;
 mod records;
 mod safetensors;
 mod saved_run;
+mod sharded;
 mod shards;
 
 pub use crate::nn::{IncompatibleKeys, StateDict};
@@ -31,4 +32,5 @@ pub use map_location::MapLocation;
 pub use pt::{PickleOp, PtFile, PtValue, load_pt, load_pt_at, pickle_opcodes, read_pickle};
 pub use safetensors::{deserialize, load_file, save_file, save_with, serialize};
 pub use saved_run::{Restore, SavedRun};
+pub use sharded::{Plan, Sharding, Share, gather, load_share, reshard, save_index, save_share};
 pub use shards::{load_sharded, save_sharded, save_sharded_with};

@@ -29,7 +29,7 @@ pub enum Sharding {
     },
     /// Per-parameter shards (FSDP2, `fully_shard`): each parameter is cut between the rows of its
     /// first dimension, as `torch.chunk` does. Nothing is padded, and the last ranks may hold
-    /// nothing of it. A parameter without dimensions, which FSDP2 refuses, is one row.
+    /// nothing of it. A parameter without dimensions, which PyTorch refuses, is one row.
     PerParameter,
 }
 
@@ -173,7 +173,9 @@ fn flat_units(specs: &[Spec], modules: &[String]) -> Result<Vec<Unit>, String> {
     }
     if let Some(none) = modules.iter().find(|module| !known.contains_key(module.as_str())) {
         let name = Quoted(none);
-        return Err(format!("no parameter is in the unit {name} itself; name modules that have some"));
+        return Err(format!(
+            "no parameter is in the unit {name} itself; name modules that have some"
+        ));
     }
     units.iter().try_for_each(|unit| uniform(unit, specs))?;
     Ok(units)
@@ -219,7 +221,10 @@ fn check_names(specs: &[Spec]) -> Result<(), String> {
         }
         if spec.shape.checked_numel().is_none() {
             let name = Quoted(&spec.name);
-            return Err(format!("{name} of {:?} has more elements than memory can hold", spec.shape));
+            return Err(format!(
+                "{name} of {:?} has more elements than memory can hold",
+                spec.shape
+            ));
         }
     }
     if specs.is_empty() { Err("there are no parameters".to_string()) } else { Ok(()) }

@@ -6,7 +6,7 @@
 
 use crate::Tensor;
 use crate::device::Device;
-use crate::dtype::{Buffer, DType, with_element};
+use crate::dtype::{DType, Element, with_element};
 use crate::error::{Error, misuse};
 use crate::memory::{Role, filled};
 use crate::nn::Parameter;

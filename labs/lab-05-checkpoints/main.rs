@@ -37,6 +37,16 @@ const EXPERIMENTS: &[Experiment] = &[
         run: experiments::header::run,
     },
     Experiment {
+        name: "damage",
+        question: "what happens to files that are not as they should be?",
+        run: experiments::damage::run,
+    },
+    Experiment {
+        name: "pickle",
+        question: "what can a pickle do?",
+        run: experiments::pickle::run,
+    },
+    Experiment {
         name: "report",
         question: "what does a loader say about a file that does not fit?",
         run: experiments::report::run,
@@ -50,6 +60,11 @@ const EXPERIMENTS: &[Experiment] = &[
         name: "shares",
         question: "which numbers of a model does a rank have, and where do they come from?",
         run: experiments::shares::run,
+    },
+    Experiment {
+        name: "bytes",
+        question: "what does it cost to save a state whole, and in shares?",
+        run: experiments::bytes::run,
     },
 ];
 

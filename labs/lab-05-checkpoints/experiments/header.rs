@@ -6,13 +6,7 @@ use engine_room_labs::{Cell, LabArgs, Output, Table};
 
 /// Prints a file of two tensors.
 pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    let mut state = StateDict::new();
-    let tensors = [("w", Tensor::from_vec(vec![1.5_f32, -2.0], &[2]))];
-    let tensors = tensors.into_iter().chain([("step", Tensor::from_vec(vec![7_i64], &[]))]);
-    for (name, x) in tensors {
-        state.insert(name, x).map_err(|error| error.to_string())?;
-    }
-    let file = serialize(&state).map_err(|error| error.to_string())?;
+    let file = file()?;
     let (length, rest) = file.split_first_chunk::<8>().ok_or("the file has no length")?;
     let length = u64::from_le_bytes(*length) as usize;
     let (header, numbers) = rest.split_at_checked(length).ok_or("the file has no header")?;
@@ -41,6 +35,15 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
     }
     output.table("rows", &table);
     Ok(())
+}
+
+/// The two tensors as a file.
+pub fn file() -> Result<Vec<u8>, String> {
+    let w = Tensor::from_vec(vec![1.5_f32, -2.0], &[2]);
+    let step = Tensor::from_vec(vec![7_i64], &[]);
+    let mut state = StateDict::new();
+    state.insert("w", w).and_then(|()| state.insert("step", step)).map_err(|e| e.to_string())?;
+    serialize(&state).map_err(|error| error.to_string())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -18,6 +18,8 @@ mod reshard;
 mod shards;
 #[path = "../labs/lab-05-checkpoints/solution.rs"]
 mod solution;
+#[path = "../labs/lab-05-checkpoints/training_run.rs"]
+mod training_run;
 #[path = "../labs/lab-05-checkpoints/tree.rs"]
 mod tree;
 

@@ -8,6 +8,8 @@ mod header;
 mod load;
 #[path = "alternatives/reshard.rs"]
 mod reshard;
+#[path = "alternatives/resume.rs"]
+mod resume;
 #[path = "alternatives/save.rs"]
 mod save;
 #[path = "alternatives/shard.rs"]
@@ -29,6 +31,7 @@ pub fn alternatives() -> Vec<Other> {
         save::alternatives(),
         shard::alternatives(),
         reshard::alternatives(),
+        resume::alternatives(),
     ];
     parts.into_iter().flatten().collect()
 }

@@ -27,6 +27,12 @@ mod machine;
 mod parameter_thoughts;
 #[path = "checks/reshard.rs"]
 mod reshard;
+#[path = "checks/resume.rs"]
+mod resume;
+#[path = "checks/resume_thoughts.rs"]
+mod resume_thoughts;
+#[path = "checks/run_parts.rs"]
+mod run_parts;
 #[path = "checks/save.rs"]
 mod save;
 #[path = "checks/save_thoughts.rs"]
@@ -50,6 +56,7 @@ use super::header::{Refusal, TensorInfo};
 use super::loading::{Complaint, MapLocation, Placed, Saved, Slot};
 use super::reshard::Read;
 use super::shards::{Split, Weight};
+use super::training_run::{Run, SavedRun};
 use super::tree::{Entry, Node};
 
 /// What 5.3 writes.
@@ -79,6 +86,10 @@ pub struct Implementation {
     pub reads_flat: Reads,
     /// 5.6
     pub reads_per_parameter: Reads,
+    /// 5.7
+    pub save_run: fn(&Run) -> SavedRun,
+    /// 5.7
+    pub resume_run: fn(&SavedRun, &mut Run),
 }
 
 /// The table of the functions in a module: `implementation!(exercise)`.
@@ -92,6 +103,8 @@ macro_rules! implementation {
             split_into_shards: $functions::split_into_shards,
             reads_flat: $functions::reads_flat,
             reads_per_parameter: $functions::reads_per_parameter,
+            save_run: $functions::save_run,
+            resume_run: $functions::resume_run,
         }
     };
 }
@@ -105,4 +118,5 @@ pub const CHECKS: &[Exercise<Implementation>] = &[
     Exercise { id: "5.4", check: save::save },
     Exercise { id: "5.5", check: shard::shard },
     Exercise { id: "5.6", check: reshard::reshard },
+    Exercise { id: "5.7", check: resume::resume },
 ];

@@ -15,6 +15,8 @@ mod reshard;
 #[allow(dead_code, reason = "the experiments use a part of it")]
 mod shards;
 #[allow(dead_code, reason = "the experiments use a part of it")]
+mod training_run;
+#[allow(dead_code, reason = "the experiments use a part of it")]
 mod tree;
 
 #[cfg_attr(not(salvage), path = "exercise.rs")]

@@ -8,6 +8,8 @@ mod header;
 mod load;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
+#[path = "mistakes/resume.rs"]
+mod resume;
 #[path = "mistakes/save.rs"]
 mod save;
 #[path = "mistakes/shard.rs"]
@@ -29,6 +31,7 @@ pub fn mistakes() -> Vec<Wrong> {
         save::mistakes(),
         shard::mistakes(),
         reshard::mistakes(),
+        resume::mistakes(),
     ];
     parts.into_iter().flatten().collect()
 }

@@ -12,6 +12,8 @@ mod loading;
 mod reshard;
 #[path = "../../labs/lab-05-checkpoints/shards.rs"]
 mod shards;
+#[path = "../../labs/lab-05-checkpoints/training_run.rs"]
+mod training_run;
 #[path = "../../labs/lab-05-checkpoints/tree.rs"]
 mod tree;
 

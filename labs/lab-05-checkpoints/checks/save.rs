@@ -108,9 +108,8 @@ fn called<'a>(
         Ok(result) => Ok(Run { story, log, result }),
         Err(diagnosis) => {
             let run = Run { story, log, result: Ok(()) };
-            let told = words::whole(&run);
+            let told = words::operations(&run, run.log.len());
             if run.log.len() < MOST_STEPS {
-                let told = told.trim_end().trim_end_matches("save returns Ok(())");
                 let got = format!("{told}{}", diagnosis.got);
                 return Err(Diagnosis { got, ..diagnosis });
             }

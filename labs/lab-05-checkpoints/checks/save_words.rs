@@ -35,7 +35,15 @@ pub fn crash(run: &Run, count: usize, found: &Option<Vec<u8>>) -> String {
         false => operations(run, count),
     };
     let (name, content) = (named(run.story, &run.story.path), content(run.story, found));
-    format!("{told}-- here the machine loses power --\non the disk, {name}: {content}\n")
+    let load = match found {
+        None => "no file",
+        Some(bytes) if Some(bytes) == run.story.old() => "the old content",
+        Some(_) => "a damaged file",
+    };
+    format!(
+        "{told}-- here the machine loses power --\non the disk, {name}: {content}\n\
+         a load finds {load}\n"
+    )
 }
 
 /// What a load may find.
@@ -63,7 +71,8 @@ pub fn content(story: &Story, found: &Option<Vec<u8>>) -> String {
     }
 }
 
-fn operations(run: &Run, count: usize) -> String {
+/// The first operations of a run, a line each.
+pub fn operations(run: &Run, count: usize) -> String {
     let mut disk = replayed(&run.story.files, &[]);
     let mut lines = Vec::new();
     for step in &run.log[..count] {

@@ -3,13 +3,17 @@
 //! Contract: an error lists *all* that does not fit, and nothing was changed. As in PyTorch's
 //! `load_state_dict`, a shape that differs is an error also when the loading is not strict: a copy
 //! would broadcast `[1]` over 32 numbers without a word.
+//!
+//! A parameter that has several names in the module is filled if the state has one of them: files
+//! that Hugging Face's libraries save have a tied weight once. (PyTorch alone would call the other
+//! name missing; `safetensors.torch.load_model` does as is done here.)
 
 use std::fmt::Write;
 
 use crate::Tensor;
 use crate::autograd::no_grad;
-use crate::error::Error;
-use crate::nn::state_dict::StateDict;
+use crate::error::{Error, Quoted};
+use crate::nn::state_dict::{StateDict, are_tied};
 
 /// What the module has and the state lacks, and the other way round (PyTorch's
 /// `_IncompatibleKeys`). In the order of the module, and of the state.
@@ -45,10 +49,11 @@ pub(crate) fn check(
     strict: bool,
 ) -> Result<IncompatibleKeys, Error> {
     let keys =
-        IncompatibleKeys { missing: absent(module, state), unexpected: absent(state, module) };
+        IncompatibleKeys { missing: missing(module, state), unexpected: absent(state, module) };
     let other_shape: Vec<String> = pairs(module, state)
         .filter(|(_, own, saved)| fitting(own, saved).is_none())
         .map(|(name, own, saved)| {
+            let name = Quoted(name);
             format!("{name}: checkpoint {:?}, model {:?}", saved.shape(), own.shape())
         })
         .collect();
@@ -64,6 +69,16 @@ fn pairs<'a>(
     state: &'a StateDict,
 ) -> impl Iterator<Item = (&'a str, &'a Tensor, &'a Tensor)> {
     module.iter().filter_map(|(name, own)| Some((name, own, state.get(name)?)))
+}
+
+/// The names of the module that the state does not fill, under that name or another.
+fn missing(module: &StateDict, state: &StateDict) -> Vec<String> {
+    let mut missing = absent(module, state);
+    missing.retain(|name| {
+        let own = module.get(name).expect("it is a name of the module");
+        !pairs(module, state).any(|(_, other, _)| are_tied(own, other))
+    });
+    missing
 }
 
 /// The names of `some` that `others` lack.
@@ -94,9 +109,12 @@ fn complaint(
             let _ = write!(lines, "\n  {title} ({}): {}", names.len(), names.join(", "));
         }
     };
+    let quoted = |names: &[String]| -> Vec<String> {
+        names.iter().map(|name| Quoted(name).to_string()).collect()
+    };
     if strict {
-        list("missing from the checkpoint", &keys.missing);
-        list("unexpected in the checkpoint", &keys.unexpected);
+        list("missing from the checkpoint", &quoted(&keys.missing));
+        list("unexpected in the checkpoint", &quoted(&keys.unexpected));
     }
     list("of another shape", other_shape);
     let advice = match (lines.is_empty(), other_shape.is_empty()) {

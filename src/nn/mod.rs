@@ -36,6 +36,7 @@ pub use parameter::{Buffer, Parameter, Training};
 pub use recomputed::Recomputed;
 pub use sequential::Sequential;
 pub use state_dict::StateDict;
+pub(crate) use state_dict::are_tied;
 pub use summary::Summary;
 pub use transformer::TransformerBlock;
 pub(crate) use tree::zero_grad;

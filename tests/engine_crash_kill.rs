@@ -49,7 +49,9 @@ fn main() {
         unnoticed += u64::from(saved > reported);
     }
     let left = scratch.names().len();
-    println!("{KILLS} kills, {saved} saves, {unnoticed} of them done and not reported; {left} files");
+    println!(
+        "{KILLS} kills, {saved} saves, {unnoticed} of them done and not reported; {left} files"
+    );
     assert!(saved > 2 * KILLS as u64 && left <= 4, "{:?}", scratch.names());
 }
 
@@ -110,7 +112,8 @@ fn whole(folder: &Path, reported: u64) -> Result<u64, String> {
     let file = match path.exists() {
         false => 0,
         true => {
-            let loaded = load_file(&path, &MapLocation::Saved).map_err(|error| error.to_string())?;
+            let loaded =
+                load_file(&path, &MapLocation::Saved).map_err(|error| error.to_string())?;
             let values = loaded.iter().flat_map(|(_, x)| x.to_vec::<f32>());
             one(values.collect(), 900)?
         }
@@ -120,7 +123,9 @@ fn whole(folder: &Path, reported: u64) -> Result<u64, String> {
         None => 0,
         Some(latest) if latest.damaged.is_empty() => {
             let x = latest.run.tensor("x").map_err(|error| error.to_string())?;
-            (one(x.to_vec(), 300)? == latest.run.step()).then_some(latest.run.step()).ok_or("mixed")?
+            (one(x.to_vec(), 300)? == latest.run.step())
+                .then_some(latest.run.step())
+                .ok_or("mixed")?
         }
         Some(latest) => return Err(format!("{:?}", latest.damaged)),
     };

@@ -61,12 +61,7 @@ impl Run {
     }
 
     /// A run that begins as another one and is restored from a file, but for one part.
-    pub fn resume(
-        task: Task,
-        seed: u64,
-        path: &Path,
-        without: Option<Part>,
-    ) -> Result<Run, Error> {
+    pub fn resume(task: Task, seed: u64, path: &Path, without: Option<Part>) -> Result<Run, Error> {
         let saved = Checkpoint::load(path, &MapLocation::Saved)?;
         Run::from(task, seed, |run, sampler| {
             let wanted = |part| without != Some(part);
@@ -182,9 +177,8 @@ impl Run {
         let kept = self.optimizer.state_dict().to_tensors().expect("names are different");
         let model = self.model.state_dict();
         let tensors = [loss].into_iter().chain(model.iter().chain(kept.iter()).map(|(_, x)| x));
-        let mut bits: Vec<u64> = tensors.flat_map(|x| x.to(DType::F64).to_vec::<f64>())
-            .map(f64::to_bits)
-            .collect();
+        let mut bits: Vec<u64> =
+            tensors.flat_map(|x| x.to(DType::F64).to_vec::<f64>()).map(f64::to_bits).collect();
         bits.push(f64::from(self.scaler.get_scale()).to_bits());
         bits
     }

@@ -188,11 +188,11 @@ fn model(task: Task, generator: &mut Generator) -> Box<dyn Module> {
     if task == Task::Mlp {
         return Box::new(
             Sequential::new()
-                .push(Linear::new(5, 8, true, generator))
-                .push(BatchNorm1d::new(8))
-                .push(Relu)
-                .push(Dropout::new(0.3))
-                .push(Linear::new(8, VOCABULARY, true, generator)),
+                .append(Linear::new(5, 8, true, generator))
+                .append(BatchNorm1d::new(8))
+                .append(Relu)
+                .append(Dropout::new(0.3))
+                .append(Linear::new(8, VOCABULARY, true, generator)),
         );
     }
     let config = GptConfig {

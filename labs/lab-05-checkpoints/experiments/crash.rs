@@ -9,6 +9,7 @@ use std::rc::Rc;
 use engine_room::serialize::{Files, NewFile, replace};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
+use crate::exercise;
 use crate::file_system::{Disk, Op};
 
 const FOLDER: &str = "run";
@@ -22,18 +23,21 @@ const NEW: &[u8] = &[2; 512];
 type Way = fn(&dyn Files, &Path, &[u8]) -> io::Result<()>;
 
 /// Prints a row a way.
-pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
+pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(
         "A file holds the old content and is to get the new one. Each way to save is stopped after\n\
          each of its steps. What a read of the file can find if the process is killed, if the machine\n\
          stops, and if it stops after the program was told that the file is saved:\n",
     );
-    let ways: Vec<(&str, Way)> = vec![
+    let mut ways: Vec<(&str, Way)> = vec![
         ("over the old file", over),
         ("beside, rename", renamed),
         ("beside, sync, rename", synced),
         ("the same, sync folder", engine),
     ];
+    if args.mine {
+        ways.push(("yours", exercise::save));
+    }
     let mut table = Table::new()
         .column("way", "way to save", "")
         .column("operations", "steps", "")

@@ -4,8 +4,10 @@ use engine_room::Tensor;
 use engine_room::serialize::{StateDict, serialize};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
+use crate::exercise;
+
 /// Prints a file of two tensors.
-pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
+pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let file = file()?;
     let (length, rest) = file.split_first_chunk::<8>().ok_or("the file has no length")?;
     let length = u64::from_le_bytes(*length) as usize;
@@ -17,11 +19,10 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
         "Its header is one line of {length} bytes, {blanks} of them blanks at the end:\n"
     ));
     output.say(&format!("{}\n", text.trim_end().replace("},\"", "},\n\"")));
-    let mut table = Table::new().column("at", "at byte", "").column("bytes", "bytes", "").column(
-        "says",
-        "what they say",
-        "",
-    );
+    let mut table = Table::new()
+        .column("at", "at byte", "")
+        .column("bytes", "bytes", "")
+        .column("says", "they say", "");
     let start = 8 + length;
     let text = format!("the header: {length} characters");
     for (at, bytes, says) in [
@@ -34,6 +35,11 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
         table.row([Cell::Count(at as u64), bytes.into(), says.into()]);
     }
     output.table("rows", &table);
+    if args.mine {
+        output.say("What your function of 5.2 reads in it:\n");
+        let tensors = exercise::read_header(&file).map_err(|refusal| format!("{refusal:?}"))?;
+        tensors.iter().for_each(|tensor| output.say(&format!("{tensor:?}")));
+    }
     Ok(())
 }
 

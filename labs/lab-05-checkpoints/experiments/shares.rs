@@ -5,6 +5,9 @@ use std::ops::Range;
 use engine_room_labs::memory_map::{self, Bar, Piece};
 use engine_room_labs::{Cell, LabArgs, Output, Table};
 
+use crate::exercise;
+use crate::reshard::Read;
+
 /// Names and shapes of two layers.
 const MODEL: [(&str, &[usize]); 4] =
     [("w1", &[10, 3]), ("b1", &[10]), ("w2", &[2, 10]), ("b2", &[2])];
@@ -15,7 +18,7 @@ const NEW: usize = 3;
 type Part = (&'static str, usize);
 
 /// Prints what each rank has, and what a new rank finds in the files of the old ones.
-pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
+pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let all: usize = MODEL.iter().map(|(_, shape)| numel(shape)).sum();
     let shapes: Vec<String> =
         MODEL.iter().map(|(name, shape)| format!("{name} {shape:?}")).collect();
@@ -48,18 +51,32 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("from", "from", "")
         .column("count", "numbers", "");
     for rank in 0..NEW {
-        let own = cut(all, NEW, rank);
-        for old in 0..OLD {
-            let there = cut(all, OLD, old);
-            let both = own.start.max(there.start)..own.end.min(there.end).min(all);
-            if !both.is_empty() {
-                let row = [rank, old, both.start - there.start, both.len()];
-                table.row(row.map(|n| Cell::Count(n as u64)));
-            }
+        let reads = if args.mine { yours(rank) } else { reads(all, rank) };
+        for read in reads {
+            let row = [rank, read.file, read.from, read.count];
+            table.row(row.map(|n| Cell::Count(n as u64)));
         }
     }
     output.table("reads", &table);
     output.figure(&memory_map::svg("What each of four ranks has", &bars(), Some(WIDEST))?)
+}
+
+/// What the share of a new rank has in common with those of the old ones.
+fn reads(all: usize, rank: usize) -> Vec<Read> {
+    let own = cut(all, NEW, rank);
+    let common = (0..OLD).map(|file| {
+        let there = cut(all, OLD, file);
+        let (from, end) = (own.start.max(there.start), own.end.min(there.end).min(all));
+        let count = end.saturating_sub(from);
+        Read { file, from: from - there.start, count, to: from - own.start }
+    });
+    common.filter(|read| read.count > 0).collect()
+}
+
+/// The same by the reader's function of 5.6.
+fn yours(rank: usize) -> Vec<Read> {
+    let shapes: Vec<Vec<usize>> = MODEL.iter().map(|(_, shape)| shape.to_vec()).collect();
+    exercise::reads_flat(&shapes, OLD, NEW, rank)
 }
 
 /// A way to share out: what a rank of so many has.

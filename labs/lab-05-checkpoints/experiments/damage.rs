@@ -4,6 +4,7 @@ use engine_room::serialize::{MapLocation, StateDict, deserialize};
 use engine_room_labs::{LabArgs, Output};
 
 use crate::experiments::header::file;
+use crate::experiments::wrapped;
 
 /// Prints what each file is, and what loading it gives.
 pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
@@ -29,7 +30,7 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
         output.say(what);
         output.say(&match deserialize(&bytes, &MapLocation::Saved) {
             Ok(state) => format!("    {}", shown(&state)),
-            Err(error) => format!("    error: {error}"),
+            Err(error) => wrapped(&format!("error: {error}"), "    "),
         });
     }
     Ok(())

@@ -3,6 +3,8 @@
 use engine_room::serialize::{MapLocation, PtFile, pickle_opcodes};
 use engine_room_labs::{LabArgs, Output};
 
+use crate::experiments::wrapped;
+
 /// A pickle as an attacker writes it: Python's `pickle.load` would run the command.
 const PICKLE: &[u8] = b"\x80\x02cos\nsystem\nX\x0e\x00\x00\x00echo I am here\x85R.";
 
@@ -16,7 +18,7 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
     match PtFile::from_bytes(zip("archive/data.pkl", PICKLE), &MapLocation::Saved) {
         Ok(_) => Err("the engine has taken it".to_string()),
         Err(error) => {
-            output.say(&format!("error: {error}"));
+            output.say(&wrapped(&format!("error: {error}"), ""));
             Ok(())
         }
     }

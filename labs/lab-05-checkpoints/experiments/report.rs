@@ -4,6 +4,8 @@ use engine_room::nn::{Mlp, Module, StateDict};
 use engine_room::rng::Generator;
 use engine_room_labs::{LabArgs, Output};
 
+use crate::experiments::wrapped;
+
 /// Prints both reports.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let mut generator = Generator::new(args.seed);
@@ -14,7 +16,10 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     for strict in [true, false] {
         output.say(&format!("\nload_state_dict(state, strict = {strict}):"));
         match model.load_state_dict(&saved, strict) {
-            Err(error) => output.say(&format!("error: {error}")),
+            Err(error) => {
+                let text = format!("error: {error}");
+                text.lines().for_each(|line| output.say(&wrapped(line, "")));
+            }
             Ok(keys) => return Err(format!("it fits: {keys:?}")),
         }
     }

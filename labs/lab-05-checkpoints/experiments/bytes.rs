@@ -25,10 +25,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let whole = trained(args.seed).map_err(|error| error.to_string())?;
     let numel: usize = whole.parameters().iter().map(|it| it.get().numel()).sum();
     output.say(&format!(
-        "An MLP of {SIZES:?} and its AdamW: 3 x 4 x {numel} = {} bytes, shared out over {OLD} ranks.\n\
-         Held are the bytes of tensors that one rank has beside its share while it saves, and in all\n\
-         when it loads. A rank has the processor and the disk to itself; the\n\
-         time is the shortest of {ATTEMPTS}.\n",
+        "An MLP of {SIZES:?} and its AdamW: 3 x 4 x {numel} = {} bytes, on {OLD} ranks.\n\
+         Held are the bytes of tensors that a rank has beside its share while it saves, and in\n\
+         all when it loads. It has processor and disk to itself; the shortest time of {ATTEMPTS}.\n",
         12 * numel
     ));
     let mut table = Table::new()
@@ -75,9 +74,8 @@ fn compare(
         save_index(&Disk, &full, all.plan())
     })?;
     // All ranks save at the same time: the first is the one that is looked at.
-    let first = watched(&mut |attempt| {
-        save_share(&Disk, &new(folder, "sharded", attempt)?, &shares[0])
-    })?;
+    let first =
+        watched(&mut |attempt| save_share(&Disk, &new(folder, "sharded", attempt)?, &shares[0]))?;
     let (full, sharded) = (folder.join("full-0"), folder.join("sharded-0"));
     for share in &shares[1..] {
         save_share(&Disk, &sharded, share)?;

@@ -18,7 +18,10 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         match model.load_state_dict(&saved, strict) {
             Err(error) => {
                 let text = format!("error: {error}");
-                text.lines().for_each(|line| output.say(&wrapped(line, "")));
+                for line in text.lines() {
+                    let bare = line.trim_start();
+                    output.say(&wrapped(bare, &line[..line.len() - bare.len()]));
+                }
             }
             Ok(keys) => return Err(format!("it fits: {keys:?}")),
         }

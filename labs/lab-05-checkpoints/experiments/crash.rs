@@ -25,9 +25,9 @@ type Way = fn(&dyn Files, &Path, &[u8]) -> io::Result<()>;
 /// Prints a row a way.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(
-        "A file holds the old content and is to get the new one. Each way to save is stopped after\n\
-         each of its steps. What a read of the file can find if the process is killed, if the machine\n\
-         stops, and if it stops after the program was told that the file is saved:\n",
+        "A file holds the old content and is to get the new one. Each way to save is stopped\n\
+         after each of its steps. What can be read then, if the process is killed, if the\n\
+         machine stops, and if it stops after the program was told that the file is saved:\n",
     );
     let mut ways: Vec<(&str, Way)> = vec![
         ("over the old file", over),

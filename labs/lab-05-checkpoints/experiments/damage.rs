@@ -36,8 +36,14 @@ pub fn run(_args: &LabArgs, output: &mut Output) -> Result<(), String> {
     Ok(())
 }
 
-const TWICE: &str = r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#;
-const OVERLAP: &str = r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+const TWICE: &str = concat!(
+    r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"#,
+    r#""w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#
+);
+const OVERLAP: &str = concat!(
+    r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"#,
+    r#""b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#
+);
 /// 2^32 rows of 2^32 elements: the product is 2^64, which 64 bits cannot hold.
 const HUGE: &str = r#"{"w":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}}"#;
 

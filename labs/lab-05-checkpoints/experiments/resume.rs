@@ -50,8 +50,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.measured();
     let digits = Digits::load()?.split(args.seed).train;
     output.say(&format!(
-        "A run of {STEPS} steps is stopped after step {STOP} and resumed. Compared are the losses of\n\
-         the next {BEHIND} steps with those of the run that was not stopped.\n"
+        "A run of {STEPS} steps is stopped after step {STOP} and resumed. The losses of the next\n\
+         {BEHIND} steps are compared with those of the run that was not stopped.\n"
     ));
     let file = file();
     let mut whole = Run::new(args.seed, &digits);

@@ -27,7 +27,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!(
         "An MLP of {SIZES:?} and its AdamW: 3 x 4 x {numel} = {} bytes, {OLD} ranks.\n\
          Held are the bytes of tensors that a rank has beside its share while it saves, and in\n\
-         all when it loads. It has processor and disk to itself; the shortest time of {ATTEMPTS}.\n",
+         all when it loads. It has processor and disk to itself; the best of {ATTEMPTS}.\n",
         12 * numel
     ));
     let mut table = Table::new()

@@ -27,6 +27,12 @@ impl Layout {
         Layout { shape, strides: row_major_strides(&shape), offset: 0 }
     }
 
+    /// The layout with these strides, one for each size, that begins at `offset`. The caller has
+    /// checked that the elements lie in the storage.
+    pub fn strided(shape: Dims, strides: Dims, offset: usize) -> Layout {
+        Layout { shape, strides, offset }
+    }
+
     /// Size of each dimension.
     pub fn shape(&self) -> &Dims {
         &self.shape

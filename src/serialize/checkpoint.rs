@@ -29,7 +29,7 @@ use crate::optim::{LrScheduler, Optimizer, SchedulerState};
 use crate::rng::{self, Generator, GeneratorState};
 use crate::serialize::records::{Record, Writer};
 use crate::serialize::saved_run::SavedRun;
-use crate::serialize::{Disk, Files, MapLocation, replace, serialize};
+use crate::serialize::{Disk, Files, MapLocation, save_with};
 
 /// The parts of a training that are to be saved.
 ///
@@ -114,18 +114,17 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Saves it as one file. A crash leaves the file that was there before, or the new one:
-    /// see [`replace`].
+    /// see [`replace`](crate::serialize::replace).
     ///
     /// # Errors
-    /// If two parts have one name, or as [`replace`].
+    /// If two parts have one name, or as [`replace`](crate::serialize::replace).
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         self.save_on(&Disk, path)
     }
 
     /// The same on another file system.
     pub(super) fn save_on(&self, files: &dyn Files, path: &Path) -> Result<(), Error> {
-        let bytes = serialize(&self.tensors()?)?;
-        replace(files, path, &mut |file| file.write(&bytes))
+        save_with(files, path, &self.tensors()?, &[])
     }
 
     /// Loads a file.

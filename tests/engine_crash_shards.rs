@@ -121,8 +121,8 @@ fn a_crash_leaves_one_checkpoint_whole() {
 fn the_replay_finds_each_planted_mistake() {
     let mut loader = Loader::new();
     for bug in [Bug::NoSync, Bug::NoFolderSync, Bug::RenameFirst, Bug::DeleteFirst] {
-        let scene = Scene::new(LIMITS[0]);
-        let outcome = scene.save(&Planted::new(&scene.disk, bug), 2.0, LIMITS[0]);
+        let scene = Scene::new(LIMITS[1]);
+        let outcome = scene.save(&Planted::new(&scene.disk, bug), 2.0, LIMITS[1]);
         let faults = loader.replayed(&scene.disk, &outcome);
         println!("{bug:?}: {} crashes, such as {:?}", faults.len(), faults.first());
         assert!(!faults.is_empty(), "{bug:?} was not found");

@@ -236,22 +236,33 @@ impl State {
                     change.apply(&mut names);
                 }
             }
-            let mut folders = vec![Folder::new()];
-            for (name, file) in names {
-                let contents = self.files[file].survivors();
-                let with = |folder: &Folder| {
-                    let (folder, name) = (folder.clone(), name.clone());
-                    contents.iter().map(move |content| {
-                        let mut folder = folder.clone();
-                        folder.insert(name.clone(), content.clone());
-                        folder
-                    })
-                };
-                folders = folders.iter().flat_map(with).collect();
-            }
-            all.extend(folders);
+            // One file at a time is torn, with the others at either end: each could be torn alone.
+            all.extend(self.contents(&names, None));
+            all.extend(names.keys().flat_map(|torn| self.contents(&names, Some(torn))));
         }
         all
+    }
+
+    /// The folders that have these names.
+    fn contents(&self, names: &BTreeMap<String, usize>, torn: Option<&String>) -> Vec<Folder> {
+        let mut folders = vec![Folder::new()];
+        for (name, &file) in names {
+            let content = &self.files[file];
+            let contents = match torn == Some(name) {
+                true => content.survivors(),
+                false => BTreeSet::from([content.synced.clone(), content.seen.clone()]),
+            };
+            let with = |folder: &Folder| {
+                let (folder, name) = (folder.clone(), name.clone());
+                contents.iter().map(move |content| {
+                    let mut folder = folder.clone();
+                    folder.insert(name.clone(), content.clone());
+                    folder
+                })
+            };
+            folders = folders.iter().flat_map(with).collect();
+        }
+        folders
     }
 }
 

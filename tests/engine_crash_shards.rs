@@ -1,5 +1,5 @@
-//! Crashes and failures while a checkpoint of several files is saved, replayed on a model of a disk:
-//! the old checkpoint or the new one loads, and never files of both.
+//! Crashes and failures while a checkpoint of several files is saved, replayed on a model of a
+//! disk: the old checkpoint or the new one loads, and never files of both.
 
 #[path = "engine/crash_bugs.rs"]
 mod crash_bugs;

@@ -1,5 +1,5 @@
-//! Training checkpoints: what is in them, what is refused and changes nothing, and how saving behaves
-//! on a real disk.
+//! Training checkpoints: what is in them, what is refused and changes nothing, and how saving
+//! behaves on a real disk.
 
 #[path = "engine/failed.rs"]
 mod failed;

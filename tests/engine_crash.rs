@@ -1,5 +1,5 @@
-//! Crashes and failures while a file is saved, replayed on a model of a disk: after each of them the
-//! old file or the new one is there, whole. The same replay finds each mistake that is planted.
+//! Crashes and failures while a file is saved, replayed on a model of a disk: after each of them
+//! the old file or the new one is there, whole. The same replay finds each mistake that is planted.
 
 #[path = "engine/crash_bugs.rs"]
 mod crash_bugs;

@@ -1,5 +1,5 @@
-//! A process that saves in a loop is killed 200 times: what it leaves loads whole, old or new. Named
-//! in .ci/run: it starts 200 processes.
+//! A process that saves in a loop is killed 200 times: what it leaves loads whole, old or new.
+//! Named in .ci/run: it starts 200 processes.
 //!
 //! The moments come from a generator: so many operations and pieces of 64 bytes after the start. At
 //! the moment the child says so, and every other time it waits there for its end; else it goes on

@@ -1,5 +1,5 @@
-//! Crashes and failures while a checkpoint of several files is saved, replayed on a model of a disk:
-//! the old checkpoint or the new one loads, and never files of both.
+//! Crashes and failures while a checkpoint of several files is saved, replayed on a model of a
+//! disk: the old checkpoint or the new one loads, and never files of both.
 
 #[path = "engine/crash_bugs.rs"]
 mod crash_bugs;
@@ -9,11 +9,13 @@ mod crash_disk;
 mod scratch;
 
 use std::collections::HashMap;
+use std::io;
+use std::path::Path;
 
 use crash_bugs::{Bug, Planted};
 use crash_disk::{CrashDisk, Fault, Folder};
 use engine_room::serialize::{
-    Files, MapLocation, StateDict, load_sharded, save_sharded, save_sharded_with,
+    Files, MapLocation, NewFile, StateDict, load_sharded, save_sharded, save_sharded_with,
 };
 use engine_room::{Error, Tensor};
 use scratch::Scratch;
@@ -46,13 +48,44 @@ impl Scene {
     }
 
     fn save(&self, files: &dyn Files, value: f32, limit: u64) -> Result<(), Error> {
-        save_sharded_with(files, self.real.path(), &state(value), limit)
+        let files = Mirrored { files, scene: self };
+        save_sharded_with(&files, self.real.path(), &state(value), limit)
     }
 
     /// Both as the programs saw the model last.
     fn settle(&self) {
         self.disk.settle();
         self.real.fill(&self.disk.folder());
+    }
+}
+
+/// A file system over the model whose names the real folder follows.
+struct Mirrored<'a> {
+    files: &'a dyn Files,
+    scene: &'a Scene,
+}
+
+impl Files for Mirrored<'_> {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>> {
+        self.files.create(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.files.rename(from, to)?;
+        self.scene.real.fill(&self.scene.disk.folder());
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.files.remove(path)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.files.sync_folder(folder)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        self.files.list(folder)
     }
 }
 

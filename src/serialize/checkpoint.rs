@@ -48,8 +48,8 @@ pub struct Checkpoint<'a> {
 }
 
 impl<'a> Checkpoint<'a> {
-    /// After `step` steps. The state of this thread's default generator, from which dropout draws, is
-    /// always in it.
+    /// After `step` steps. The state of this thread's default generator, from which dropout draws,
+    /// is always in it.
     pub fn new(step: u64) -> Checkpoint<'a> {
         Checkpoint {
             step,
@@ -69,8 +69,8 @@ impl<'a> Checkpoint<'a> {
         self
     }
 
-    /// What the optimizer keeps for each parameter, and learning rate and weight decay of each group.
-    /// The parameters are known by their order.
+    /// What the optimizer keeps for each parameter, and learning rate and weight decay of each
+    /// group. The parameters are known by their order.
     pub fn optimizer(mut self, optimizer: &'a dyn Optimizer) -> Checkpoint<'a> {
         self.optimizer = Some(optimizer);
         self

@@ -3,10 +3,10 @@
 //! It is one folder in memory. It remembers each operation, so a test can ask what a power failure
 //! after the first n of them could leave. The rules are POSIX's, which promise little:
 //!
-//! - What was written and not synced may be there, or not, or in part: any number of its first bytes,
-//!   or any of its blocks with the old ones, or zeros, between them.
-//! - A name that was made, moved or removed since the folder was synced may be as it was before, each
-//!   independently of the others.
+//! - What was written and not synced may be there, or not, or in part: any number of its first
+//!   bytes, or any of its blocks with the old ones, or zeros, between them.
+//! - A name that was made, moved or removed since the folder was synced may be as it was before,
+//!   each independently of the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

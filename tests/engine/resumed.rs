@@ -1,5 +1,5 @@
-//! For the engine's tests: trainings that can stop after any step and go on from a file, and a trace
-//! of all that they compute.
+//! For the engine's tests: trainings that can stop after any step and go on from a file, and a
+//! trace of all that they compute.
 
 use std::path::Path;
 

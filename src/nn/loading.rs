@@ -35,7 +35,8 @@ pub(super) fn load(
     let keys = check(what, module, state, strict)?;
     no_grad(|| {
         for (_, own, saved) in pairs(module, state) {
-            own.copy_(&fitting(own, saved).expect("the shapes were compared above"));
+            let saved = fitting(own, saved).expect("the shapes were compared above");
+            own.copy_(&saved.to(own.device()));
         }
     });
     Ok(keys)

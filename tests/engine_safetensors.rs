@@ -118,7 +118,10 @@ fn e05_gaps_and_overlaps() {
                 end - begin
             )
         };
-        deserialize(&file(&format!("{{{},{}}}", entry("a", a), entry("b", b)), &vec![7; data]), &CPU)
+        deserialize(
+            &file(&format!("{{{},{}}}", entry("a", a), entry("b", b)), &vec![7; data]),
+            &CPU,
+        )
     };
     // The header may have them in any order.
     assert_eq!(two([4, 8], [0, 4], 8).expect("it is right").len(), 2);
@@ -162,9 +165,31 @@ fn e07_fields_of_the_wrong_kind() {
 #[test]
 fn e07_headers_that_are_no_json() {
     let texts = [
-        "", " ", "{", "}", "{]", "{\"a\"", "{\"a\":", "{\"a\":}", "{,}", "{a:1}", "{'a':1}", "{}{}",
-        "{} x", "\u{feff}{}", "{\"\u{1}\":1}", "{\"\\x\":1}", "{\"\\u12\":1}", "{\"\\ud800\":1}",
-        "{\"\\ud800\\u0041\":1}", "{\"\\udc00\":1}", "true", "1", "\"a\"", "-", "{\"a\":tru}",
+        "",
+        " ",
+        "{",
+        "}",
+        "{]",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":}",
+        "{,}",
+        "{a:1}",
+        "{'a':1}",
+        "{}{}",
+        "{} x",
+        "\u{feff}{}",
+        "{\"\u{1}\":1}",
+        "{\"\\x\":1}",
+        "{\"\\u12\":1}",
+        "{\"\\ud800\":1}",
+        "{\"\\ud800\\u0041\":1}",
+        "{\"\\udc00\":1}",
+        "true",
+        "1",
+        "\"a\"",
+        "-",
+        "{\"a\":tru}",
     ];
     for text in texts {
         says(deserialize(&file(text, b""), &CPU), &["header"]);
@@ -179,7 +204,8 @@ fn e07_headers_that_are_no_json() {
 
 #[test]
 fn e07_types_that_the_engine_lacks_are_named() {
-    for dtype in ["U16", "U32", "U64", "I8", "I16", "F8_E4M3", "F8_E5M2", "C64", "F4", "f32", "BF8"] {
+    for dtype in ["U16", "U32", "U64", "I8", "I16", "F8_E4M3", "F8_E5M2", "C64", "F4", "f32", "BF8"]
+    {
         let header = format!(r#"{{"odd":{{"dtype":"{dtype}","shape":[2],"data_offsets":[0,2]}}}}"#);
         says(deserialize(&file(&header, b"xx"), &CPU), &["\"odd\"", dtype, "lacks", "BF16"]);
     }
@@ -229,8 +255,20 @@ fn e13_names() {
     says(serialize(&metadata), &["__metadata__"]);
     assert_eq!(folder.names(), [""; 0], "nothing is left of it");
     let odd = [
-        "a\"b", "c\\d", "e\nf", "", "é中", "\u{0}", "\u{1f}\u{7f}", "a/b", "..", "\u{1f980}", "\u{2028}",
-        "__metadata", "{\"a\":1}", "\t\r",
+        "a\"b",
+        "c\\d",
+        "e\nf",
+        "",
+        "é中",
+        "\u{0}",
+        "\u{1f}\u{7f}",
+        "a/b",
+        "..",
+        "\u{1f980}",
+        "\u{2028}",
+        "__metadata",
+        "{\"a\":1}",
+        "\t\r",
     ];
     let saved = state(odd.iter().zip(1..).map(|(name, i)| (*name, list(&[i as f32]))));
     save_file(&path, &saved).unwrap();
@@ -369,11 +407,11 @@ fn mixed() -> StateDict {
     mixed
 }
 
-/// `make_safetensors.py --check` reads these very files with Python. If this fails on purpose: copy
-/// the new files over those of golden/checkpoints/engine, and run the script.
+/// `make_safetensors.py --check` reads these very files with Python. If the bytes are to change: copy
+/// the new ones, which stay in `target/tmp/checkpoints`, to golden/checkpoints/engine, and run it.
 #[test]
 fn what_python_reads() {
-    let folder = Folder::new("engine");
+    let folder = Folder::that_stays("checkpoints");
     save_file(&folder.at("mixed.safetensors"), &mixed()).unwrap();
     let w = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[2, 2]);
     let tied = state([("a.weight", w.clone()), ("b.weight", w)]);

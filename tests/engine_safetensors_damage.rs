@@ -46,7 +46,7 @@ fn damaged(whole: &[u8], random: &mut Generator) -> Vec<u8> {
 fn damaged_files_are_refused_or_read() {
     let _alone = alone();
     println!("seed {SEED}");
-    let mut random = Generator::seeded(SEED);
+    let mut random = Generator::new(SEED);
     let files = ["python.safetensors", "python_tied.safetensors", "engine/tied.safetensors"];
     for name in files {
         let whole = fs::read(golden("checkpoints").join(name)).expect("the file is there");
@@ -63,7 +63,7 @@ fn damaged_files_are_refused_or_read() {
 fn damaged_indices_are_refused_or_read() {
     let _alone = alone();
     println!("seed {SEED}");
-    let (folder, mut random) = (Folder::new("damaged-index"), Generator::seeded(SEED));
+    let (folder, mut random) = (Folder::new("damaged-index"), Generator::new(SEED));
     let from = golden("checkpoints/python_sharded");
     for entry in fs::read_dir(from).expect("the folder is there").flatten() {
         let bytes = fs::read(entry.path()).expect("a file");
@@ -71,7 +71,8 @@ fn damaged_indices_are_refused_or_read() {
     }
     let whole = fs::read(folder.at("model.safetensors.index.json")).expect("the index is there");
     assert!(index(&whole, folder.path()).is_ok());
-    let refused = (0..1000).filter(|_| index(&damaged(&whole, &mut random), folder.path()).is_err());
+    let refused =
+        (0..1000).filter(|_| index(&damaged(&whole, &mut random), folder.path()).is_err());
     let refused = refused.count();
     println!("{refused} of 1000 refused");
     assert!(refused > 500 && refused < 1000, "damage of both kinds");
@@ -181,8 +182,9 @@ fn loading_holds_the_tensors_and_at_most_one_more() {
 fn saving_holds_at_most_one_packed_tensor() {
     let _alone = alone();
     let folder = Folder::new("peak-saving");
-    let (packed, turned) = (large(), state(large().iter().map(|(name, x)| (name, x.transpose(0, 1)))));
-    let mut peak = |saved: &StateDict| {
+    let (packed, turned) =
+        (large(), state(large().iter().map(|(name, x)| (name, x.transpose(0, 1)))));
+    let peak = |saved: &StateDict| {
         measured(|| save_file(&folder.at("large"), saved).expect("it is saved")).1
     };
     let (straight, copied) = (peak(&packed), peak(&turned));

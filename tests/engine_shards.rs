@@ -78,7 +78,8 @@ fn e19_all_missing_files_are_named() {
 
 #[test]
 fn e19_all_missing_tensors_are_named() {
-    let index = json!({"weight_map": {"a": "m-1-of-2", "b": "m-2-of-2", "c": "m-1-of-2", "d": "m-2-of-2"}});
+    let index =
+        json!({"weight_map": {"a": "m-1-of-2", "b": "m-2-of-2", "c": "m-1-of-2", "d": "m-2-of-2"}});
     let folder = checkpoint("e19-lacks", &TWO, &index);
     says(loaded(&folder), &["\"m-1-of-2\" lacks", "\"c\"", "\"m-2-of-2\" lacks", "\"d\""]);
     // One that is in a file, but not in the one that the index names.
@@ -99,7 +100,9 @@ fn e19_names_that_lead_elsewhere_are_refused() {
     let absolute = outside.at("secret").display().to_string();
     let up = format!("../{}/secret", outside.path().file_name().unwrap().to_str().unwrap());
     let inner = "inner/m-1-of-2".to_string();
-    for name in [absolute, up, inner, "..".into(), ".".into(), String::new(), "a\\b".into(), "C:m".into()] {
+    for name in
+        [absolute, up, inner, "..".into(), ".".into(), String::new(), "a\\b".into(), "C:m".into()]
+    {
         let index = json!({"weight_map": {"a": name, "b": "m-2-of-2"}});
         let folder = checkpoint("e19-paths", &TWO, &index);
         says(loaded(&folder), &[INDEX, "lie beside", "\"a\""]);
@@ -155,7 +158,8 @@ fn many(add: f32) -> StateDict {
         all.insert(&format!("layer.{i}"), x).unwrap();
     }
     all.insert("tied", all.get("layer.1").unwrap().clone()).unwrap();
-    all.insert("turned", Tensor::arange(6).add_scalar(add).reshape(&[2, 3]).transpose(0, 1)).unwrap();
+    all.insert("turned", Tensor::arange(6).add_scalar(add).reshape(&[2, 3]).transpose(0, 1))
+        .unwrap();
     all
 }
 
@@ -224,7 +228,11 @@ fn files_of_an_earlier_save_are_removed() {
             Err(_) => vec!["model.safetensors".to_string()],
         };
         assert!(ours.into_iter().eq(&indexed), "round {round}: {names:?}");
-        assert!(["notes.txt", "model-00001-of-00002.bin"].iter().all(|&it| names.contains(&it.to_string())));
+        assert!(
+            ["notes.txt", "model-00001-of-00002.bin"]
+                .iter()
+                .all(|&it| names.contains(&it.to_string()))
+        );
     }
 }
 
@@ -271,7 +279,8 @@ impl Files for Dying {
 /// the next save leaves only its own files.
 #[test]
 fn e21_a_save_that_ends_anywhere_leaves_the_old_or_the_new_one() {
-    let limits = [(64, 64), (64, 16), (16, 64), (64, u64::MAX), (u64::MAX, 64), (u64::MAX, u64::MAX)];
+    let limits =
+        [(64, 64), (64, 16), (16, 64), (64, u64::MAX), (u64::MAX, 64), (u64::MAX, u64::MAX)];
     for (before, after) in limits {
         let (old, new) = (many(0.0), many(100.0));
         let (mut seen_old, mut seen_new, mut operations) = (false, false, 0);

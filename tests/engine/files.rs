@@ -12,23 +12,32 @@ use serde_json::Value;
 pub const CPU: MapLocation = MapLocation::Device(Device::Cpu);
 
 /// An empty folder, which goes when the test ends.
-pub struct Folder(PathBuf);
+pub struct Folder {
+    path: PathBuf,
+    stays: bool,
+}
 
 impl Folder {
     pub fn new(test: &str) -> Folder {
-        let name = format!("{test}-{}", std::process::id());
+        let mut folder = Folder::that_stays(&format!("{test}-{}", std::process::id()));
+        folder.stays = false;
+        folder
+    }
+
+    /// One that does not go.
+    pub fn that_stays(name: &str) -> Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder of cargo's");
-        Folder(path)
+        Folder { path, stays: true }
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path.join(name)
     }
 
     /// Puts a file into it.
@@ -39,7 +48,7 @@ impl Folder {
 
     /// The names of what is in it, sorted.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("the folder is there");
+        let entries = fs::read_dir(&self.path).expect("the folder is there");
         let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("a name in UTF-8");
         let mut names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
         names.sort();
@@ -49,7 +58,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        if !self.stays {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 

@@ -43,11 +43,7 @@ const EXPERIMENTS: &[Experiment] = &[
         question: "what happens to files that are not as they should be?",
         run: experiments::damage::run,
     },
-    Experiment {
-        name: "pickle",
-        question: "what can a pickle do?",
-        run: experiments::pickle::run,
-    },
+    Experiment { name: "pickle", question: "what can a pickle do?", run: experiments::pickle::run },
     Experiment {
         name: "report",
         question: "what does a loader say about a file that does not fit?",

@@ -171,9 +171,8 @@ fn a_rank_file_has_just_what_follows_from_the_index() {
     let folder = Scratch::new("sharded-just");
     save_all(folder.path(), &all_ranks(&small(), &flat(), 2));
     let mut state = StateDict::new();
-    for (name, x) in
-        [("param/", Tensor::ones(&[10]).to(engine_room::DType::F64)), ("more", Tensor::ones(&[1]))]
-    {
+    let wrong = Tensor::ones(&[10]).to(DType::F64);
+    for (name, x) in [("param/", wrong), ("more", Tensor::ones(&[1]))] {
         state.insert(name, x).expect("names differ");
     }
     let notes = [("rank", "0"), ("world_size", "2"), ("steps", "1")];

@@ -35,7 +35,8 @@ pub(super) fn load(
     let keys = check(what, module, state, strict)?;
     no_grad(|| {
         for (_, own, saved) in pairs(module, state) {
-            own.copy_(&fitting(own, saved).expect("the shapes were compared above"));
+            let saved = fitting(own, saved).expect("the shapes were compared above");
+            own.copy_(&saved.to(own.device()));
         }
     });
     Ok(keys)
@@ -104,19 +105,19 @@ fn complaint(
     strict: bool,
 ) -> Option<String> {
     let mut lines = String::new();
-    let mut list = |title: &str, names: &[String]| {
-        if !names.is_empty() {
-            let _ = write!(lines, "\n  {title} ({}): {}", names.len(), names.join(", "));
+    let mut list = |title: &str, what: &[String], first: &str, between: &str| {
+        if !what.is_empty() {
+            let _ = write!(lines, "\n  {title} ({}):{first}{}", what.len(), what.join(between));
         }
     };
     let quoted = |names: &[String]| -> Vec<String> {
         names.iter().map(|name| Quoted(name).to_string()).collect()
     };
     if strict {
-        list("missing from the checkpoint", &quoted(&keys.missing));
-        list("unexpected in the checkpoint", &quoted(&keys.unexpected));
+        list("missing from the checkpoint", &quoted(&keys.missing), " ", ", ");
+        list("unexpected in the checkpoint", &quoted(&keys.unexpected), " ", ", ");
     }
-    list("of another shape", other_shape);
+    list("of another shape", other_shape, "\n    ", "\n    ");
     let advice = match (lines.is_empty(), other_shape.is_empty()) {
         (true, _) => return None,
         (false, true) => "pass strict = false to load what fits and leave the rest as it is",

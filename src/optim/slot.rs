@@ -82,8 +82,8 @@ impl Slot {
         ParamState { step: self.step, tensors: named.chain(master).collect() }
     }
 
-    /// This slot with what was saved, or what does not fit. The order of the tensors does not matter:
-    /// a file has its own.
+    /// This slot with what was saved, or what does not fit. The order of the tensors does not
+    /// matter: a file has its own.
     pub fn restored(&self, saved: &ParamState, names: Names) -> Result<Slot, String> {
         let mut slot = Slot::new(self.parameter.clone());
         slot.step = saved.step;

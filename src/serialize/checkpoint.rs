@@ -29,7 +29,7 @@ use crate::optim::{LrScheduler, Optimizer, SchedulerState};
 use crate::rng::{self, Generator, GeneratorState};
 use crate::serialize::records::{Record, Writer};
 use crate::serialize::saved_run::SavedRun;
-use crate::serialize::{Disk, Files, MapLocation, replace, serialize};
+use crate::serialize::{Disk, Files, MapLocation, save_with};
 
 /// The parts of a training that are to be saved.
 ///
@@ -48,8 +48,8 @@ pub struct Checkpoint<'a> {
 }
 
 impl<'a> Checkpoint<'a> {
-    /// After `step` steps. The state of this thread's default generator, from which dropout draws, is
-    /// always in it.
+    /// After `step` steps. The state of this thread's default generator, from which dropout draws,
+    /// is always in it.
     pub fn new(step: u64) -> Checkpoint<'a> {
         Checkpoint {
             step,
@@ -69,8 +69,8 @@ impl<'a> Checkpoint<'a> {
         self
     }
 
-    /// What the optimizer keeps for each parameter, and learning rate and weight decay of each group.
-    /// The parameters are known by their order.
+    /// What the optimizer keeps for each parameter, and learning rate and weight decay of each
+    /// group. The parameters are known by their order.
     pub fn optimizer(mut self, optimizer: &'a dyn Optimizer) -> Checkpoint<'a> {
         self.optimizer = Some(optimizer);
         self
@@ -114,18 +114,17 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Saves it as one file. A crash leaves the file that was there before, or the new one:
-    /// see [`replace`].
+    /// see [`replace`](crate::serialize::replace).
     ///
     /// # Errors
-    /// If two parts have one name, or as [`replace`].
+    /// If two parts have one name, or as [`replace`](crate::serialize::replace).
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         self.save_on(&Disk, path)
     }
 
     /// The same on another file system.
     pub(super) fn save_on(&self, files: &dyn Files, path: &Path) -> Result<(), Error> {
-        let bytes = serialize(&self.tensors()?)?;
-        replace(files, path, &mut |file| file.write(&bytes))
+        save_with(files, path, &self.tensors()?, &[])
     }
 
     /// Loads a file.

@@ -12,7 +12,8 @@ use crate::serialize::{Checkpoint, Disk, Files, MapLocation, SavedRun};
 /// The checkpoints in one folder, which one run writes at a time.
 ///
 /// They are numbered as they were saved, and the last one is the one with the highest number. Its
-/// step need not be the highest: a run may have gone back to an earlier checkpoint and on from there.
+/// step need not be the highest: a run may have gone back to an earlier checkpoint and on from
+/// there.
 pub struct Checkpoints {
     files: Box<dyn Files>,
     folder: PathBuf,
@@ -37,8 +38,8 @@ pub struct Latest {
     pub run: SavedRun,
     /// Which one it is.
     pub entry: Entry,
-    /// Those after it, which cannot be read, and why; the last one first. Tell somebody: a disk that
-    /// damages one file damages more.
+    /// Those after it, which cannot be read, and why; the last one first. Tell somebody: a disk
+    /// that damages one file damages more.
     pub damaged: Vec<(Entry, Error)>,
 }
 
@@ -65,11 +66,12 @@ impl Checkpoints {
         Checkpoints { files, folder: folder.to_path_buf(), keep }
     }
 
-    /// Saves one more, then removes those that are too old, and what a save has left behind that was
-    /// killed. An old one that cannot be removed stays until the next save.
+    /// Saves one more, then removes those that are too old, and what a save has left behind that
+    /// was killed. An old one that cannot be removed stays until the next save.
     ///
     /// # Errors
-    /// If it cannot be saved: see [`replace`](crate::serialize::replace). All others are there then.
+    /// If it cannot be saved: see [`replace`](crate::serialize::replace). All others are there
+    /// then.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<Entry, Error> {
         remove_leftovers(&*self.files, &self.folder, &|name| numbers(name).is_some());
         let mut entries = self.list()?;

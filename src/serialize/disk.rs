@@ -8,13 +8,13 @@ use crate::serialize::files::{Files, NewFile};
 
 /// The files of this computer.
 ///
-/// **Links.** Saving to a symbolic link replaces the file that it points to, as writing to it would;
-/// the link stays. A link to nothing is refused: it says where the file is to be, but the folder may
-/// be one that is not mounted now.
+/// **Links.** Saving to a symbolic link replaces the file that it points to, as writing to it
+/// would; the link stays. A link to nothing is refused: it says where the file is to be, but the
+/// folder may be one that is not mounted now.
 ///
 /// **Permissions.** The new file gets those of the old one just before it takes its name; owner and
-/// extended attributes are those of a new file. A read-only file is refused, though a renaming could
-/// replace it: somebody meant to keep it.
+/// extended attributes are those of a new file. A read-only file is refused, though a renaming
+/// could replace it: somebody meant to keep it.
 ///
 /// **Windows.** A folder cannot be synced there. The file's content is synced, and NTFS writes
 /// renamings to its journal in order, but the last one may be lost in a power failure. A file that

@@ -1,10 +1,10 @@
-//! Crash-safe saving: whatever happens while a file is saved, its name stands for the old content or
-//! for the new one, and never for a part of it.
+//! Crash-safe saving: whatever happens while a file is saved, its name stands for the old content
+//! or for the new one, and never for a part of it.
 //!
 //! Opening a file for writing empties it, so a program that dies while it writes has destroyed the
-//! only good copy. A new file beside it can be written in peace. What makes the exchange safe is the
-//! order: the content is on the disk before the name points to it, and the name is on the disk before
-//! the save reports success.
+//! only good copy. A new file beside it can be written in peace. What makes the exchange safe is
+//! the order: the content is on the disk before the name points to it, and the name is on the disk
+//! before the save reports success.
 //!
 //! ```text
 //! write beside it     a crash leaves the old file and a leftover, which the next save removes

@@ -19,8 +19,8 @@ pub enum MapLocation {
 }
 
 impl MapLocation {
-    /// The device for a tensor that was saved from `saved`, or what stands in the way: such a
-    /// device is not here. `saved` is a name as PyTorch writes it.
+    /// The device for a tensor that was saved from `saved`, a name as PyTorch writes it; or a
+    /// sentence on why there is none.
     pub(crate) fn place(&self, saved: &str) -> Result<Device, String> {
         let device = match self {
             MapLocation::Device(device) => *device,
@@ -36,13 +36,15 @@ impl MapLocation {
             Device::Sim(_) => {
                 Err(format!("{device} is not here: there are {} of them", sim::MAX_DEVICES))
             }
-            Device::Cuda(n) => Device::cuda(n).map_err(|error| format!("not here: {error}")),
+            Device::Cuda(n) => {
+                Device::cuda(n).map_err(|error| format!("{device} is not here: {error}"))
+            }
         }
     }
 }
 
 fn known(saved: &str) -> Result<Device, String> {
-    saved.parse().map_err(|_| "no device that the engine knows".to_string())
+    saved.parse().map_err(|_| format!("{} is no device that the engine knows", Quoted(saved)))
 }
 
 /// Whether two names are those of one device: `cuda` is `cuda:0`.
@@ -63,29 +65,25 @@ pub(super) fn place_all<'a>(
     map_location: &MapLocation,
     saved: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<Vec<Device>, Error> {
-    let mut known: BTreeMap<&str, Result<Device, (String, Vec<&str>)>> = BTreeMap::new();
+    let mut places: BTreeMap<&str, Result<Device, String>> = BTreeMap::new();
+    let mut absent: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut devices = Vec::new();
     for (name, device) in saved {
-        let place = || map_location.place(device).map_err(|why| (why, Vec::new()));
-        match known.entry(device).or_insert_with(place) {
+        match places.entry(device).or_insert_with(|| map_location.place(device)) {
             Ok(device) => devices.push(*device),
-            Err((_, names)) => names.push(name),
+            Err(why) => absent.entry(why.clone()).or_default().push(name),
         }
     }
-    let absent: Vec<String> = known
-        .iter()
-        .filter_map(|(device, place)| {
-            let (why, names) = place.as_ref().err()?;
-            let device = Quoted(device);
-            Some(format!("{} would go where {device} says, but that is {why}", listed(names)))
-        })
-        .collect();
     if absent.is_empty() {
         return Ok(devices);
     }
+    let absent: Vec<String> = absent
+        .iter()
+        .map(|(why, names)| format!("{} cannot be placed: {why}", listed(names)))
+        .collect();
     let message = format!(
-        "{}; pass map_location: MapLocation::Device(Device::Cpu) for all, or a table that gives \
-         each such name a device that is here",
+        "{}; pass MapLocation::Device(Device::Cpu) as map_location, or a table from the devices of \
+         the file to those that are here",
         absent.join("; ")
     );
     Err(Error::File { path: path.display().to_string(), message })

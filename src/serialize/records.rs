@@ -1,8 +1,8 @@
 //! What a training keeps beside its weights, as tensors: small records of numbers and text.
 //!
-//! Numbers are saved in binary, so each comes back to the last bit, and Python's `safetensors` reads
-//! them as it reads weights. A `u64` is saved as the `i64` of the same bits, text as its bytes in
-//! UTF-8.
+//! Numbers are saved in binary, so each comes back to the last bit, and Python's `safetensors`
+//! reads them as it reads weights. A `u64` is saved as the `i64` of the same bits, text as its
+//! bytes in UTF-8.
 
 use crate::Tensor;
 use crate::amp::ScalerState;
@@ -246,7 +246,8 @@ impl OptimizerState {
     /// The state from what [`to_tensors`](OptimizerState::to_tensors) gave.
     ///
     /// # Errors
-    /// If a name is missing or means nothing here, or a tensor is of another type than it should be.
+    /// If a name is missing or means nothing here, or a tensor is of another type than it should
+    /// be.
     pub fn from_tensors(state: &StateDict) -> Result<OptimizerState, Error> {
         OptimizerState::read(&Reader::new(state, "")?)
     }

@@ -24,7 +24,7 @@ use engine_room::serialize::{
     Disk, Files, NewFile, Sharding, Share, StateDict, load_share, save_index, save_share, save_with,
 };
 use engine_room::{DType, Device, Error, Tensor};
-use exercise_sharded::{INDEX, damaged, load, measured};
+use exercise_sharded::{INDEX, damaged, fill, load, measured};
 use failed::fails;
 use scratch::Scratch;
 use sharded::{all_ranks, plain, save_all};
@@ -230,6 +230,46 @@ fn damage_is_an_error_and_takes_little_memory() {
     // What is changed in the numbers, or where nobody looks, is not seen.
     assert!((rounds / 2..rounds).contains(&refused), "{refused} of {rounds}");
     assert_eq!(plain(&load(folder.path()).expect("it is whole again")), plain(&whole));
+}
+
+/// As many entries as fit: the shortest parameters, tensors, units and files.
+#[test]
+fn a_dense_index_takes_little_memory() {
+    let _alone = alone();
+    let folder = Scratch::new("sharded-dense");
+    fill(folder.path());
+    let index = folder.path().join(INDEX);
+    let good = fs::read_to_string(&index).expect("it is text");
+    let many = |entry: &dyn Fn(usize) -> String| (0..4000).map(entry).collect::<String>();
+    let param =
+        |n| format!("{{\"name\":\"{n:x}\",\"shape\":[],\"tensors\":{{\"param\":\"F32\"}}}},");
+    let rank = |n| format!("\"{n:x}\",");
+    for (at, more) in [
+        ("\"params\": [", many(&param)),
+        ("\"files\": [", many(&rank)),
+        ("\"units\": [", many(&rank)),
+        ("\"tensors\": {", many(&|n| format!("\"{n:x}\":\"F16\","))),
+        ("\"shape\": [", many(&|_| "1,".to_string())),
+        ("\"world_size\": ", "9".repeat(4000)),
+    ] {
+        fs::write(&index, good.replacen(at, &format!("{at}{more}"), 1)).expect("room");
+        assert!(damaged(folder.path()).is_err(), "{at}");
+    }
+    // This one is right until the files are looked at.
+    let per_parameter = good.replace("\"flat\"", "\"per_parameter\"").replace("[\"m\"]", "[]");
+    let dense =
+        per_parameter.replacen("\"params\": [", &format!("\"params\": [{}", many(&param)), 1);
+    fs::write(&index, dense).expect("room");
+    assert!(damaged(folder.path()).is_err());
+}
+
+/// Checkpoints outlive the program that made them: the index has the bytes that it once had.
+#[test]
+fn the_index_is_written_as_ever() {
+    let folder = Scratch::new("sharded-golden");
+    fill(folder.path());
+    let got = fs::read_to_string(folder.path().join(INDEX)).expect("it is text");
+    assert_eq!(got, include_str!("golden/checkpoints/sharded/sharded.index.json"));
 }
 
 /// One to three changes: another byte, a digit, a part twice, or the end gone.

@@ -1,9 +1,9 @@
 //! Any bytes as the index of a state that is split over ranks. From the repository's root:
 //!
-//!     cargo +nightly fuzz run sharded -- -max_total_time=600 -timeout=10 -rss_limit_mb=2048
+//!     cargo +nightly fuzz run sharded fuzz/corpus/sharded tests/golden/checkpoints/sharded -- \
+//!         -max_total_time=600 -timeout=10 -rss_limit_mb=2048
 //!
-//! The files that it may name are those of two ranks, and the first input is the index of these. The
-//! heap is counted.
+//! The files that it may name are those of two ranks. The heap is counted.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes as the index of a sharded state, or as the file of a rank: what must hold whatever they
-//! are. Seeded damage calls it in engine_sharded_files.rs, and libFuzzer in fuzz/.
+//! Any bytes as the index of a sharded state, or as the file of a rank: what must hold whatever
+//! they are. Seeded damage calls it in engine_sharded_files.rs, and libFuzzer in fuzz/.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ const PER_BYTE: usize = 24;
 /// And however short they are: messages, names of files, lists with room for some entries.
 const AT_LEAST: usize = 32 << 10;
 
-/// What `f` gives, and the most bytes of the heap that were in use while it ran, beyond those before.
+/// What `f` gives, and the most bytes of the heap in use while it ran, beyond those before.
 pub fn measured<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();

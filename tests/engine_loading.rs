@@ -123,8 +123,8 @@ fn e17_a_shape_that_would_broadcast() {
     }
 }
 
-/// PyTorch's one exception; 2.9.1 fills a parameter of no dimensions from `[1]`. From `[2]` it takes
-/// the first of both without a word, which is refused here.
+/// PyTorch's one exception; 2.9.1 fills a parameter of no dimensions from `[1]`. From `[2]` it
+/// takes the first of both without a word, which is refused here.
 #[test]
 fn e17_one_number_goes_into_a_scalar() {
     let model = Named::of(vec![("scale", zeros(&[]))]);
@@ -227,7 +227,7 @@ fn buffers_are_loaded_and_those_that_are_not_saved_are_not_asked_for() {
     assert_eq!(kept.load_state_dict(&state([("w", list(&[1.0]))]), true), Ok(NONE));
 }
 
-/// In place: whoever holds the tensor sees it, no gradient is recorded, and one that is there stays.
+/// In place: whoever holds the tensor sees it, nothing is recorded, and a gradient stays.
 #[test]
 fn loading_changes_the_tensors_and_no_graph() {
     let layer = Linear::new(2, 2, true, &mut Generator::new(1));

@@ -79,8 +79,8 @@ fn damaged_indices_are_refused_or_read() {
 }
 
 /// A file with this header and no numbers.
-fn file(header: &str) -> Vec<u8> {
-    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat()
+fn empty_file(header: &str) -> Vec<u8> {
+    files::file(header, b"")
 }
 
 /// Headers that are made to be costly. Each is within the bound of `header`, whatever it says.
@@ -92,13 +92,13 @@ fn hostile_headers_cost_little() {
         (0..20_000).map(entry).collect::<Vec<String>>().join(",")
     };
     let entries = many(&|i| format!("\"{i}\":{empty}"));
-    assert_eq!(header(&file(&format!("{{{entries}}}"))).unwrap().len(), 20_000);
+    assert_eq!(header(&empty_file(&format!("{{{entries}}}"))).unwrap().len(), 20_000);
     let notes = many(&|i| format!("\"{i}\":\"\""));
-    assert!(header(&file(&format!("{{\"__metadata__\":{{{notes}}}}}"))).unwrap().is_empty());
+    assert!(header(&empty_file(&format!("{{\"__metadata__\":{{{notes}}}}}"))).unwrap().is_empty());
     let long = "n".repeat(1 << 20);
-    assert_eq!(header(&file(&format!("{{\"{long}\":{empty}}}"))).unwrap().len(), 1);
+    assert_eq!(header(&empty_file(&format!("{{\"{long}\":{empty}}}"))).unwrap().len(), 1);
     let escaped = "\\u0041".repeat(1 << 17);
-    assert_eq!(header(&file(&format!("{{\"{escaped}\":{empty}}}"))).unwrap().len(), 1);
+    assert_eq!(header(&empty_file(&format!("{{\"{escaped}\":{empty}}}"))).unwrap().len(), 1);
     let refused = [
         format!("{{\"{long}\":1}}"),
         format!("{{\"{long}\":{empty},\"{long}\":{empty}}}"),
@@ -111,16 +111,16 @@ fn hostile_headers_cost_little() {
         format!("{{\"a\":{}", "9".repeat(1 << 20)),
     ];
     for text in refused {
-        let message = header(&file(&text)).expect_err("it is damaged").to_string();
+        let message = header(&empty_file(&text)).expect_err("it is damaged").to_string();
         assert!(message.len() < 2000, "{message}");
     }
     for tied in [many(&|i| format!("\"{i}\":\"a\"")), many(&|i| format!("\"{i}\":\"b\""))] {
         let notes = json!({ "engine_room.tied": format!("{{{tied}}}") });
-        let _ = header(&file(&format!("{{\"__metadata__\":{notes},\"a\":{empty}}}")));
+        let _ = header(&empty_file(&format!("{{\"__metadata__\":{notes},\"a\":{empty}}}")));
     }
     let devices = many(&|i| format!("\"{i}\":\"xpu:{i}\""));
     let notes = json!({ "engine_room.devices": format!("{{{devices}}}") });
-    let bytes = file(&format!("{{\"__metadata__\":{notes},{entries}}}"));
+    let bytes = empty_file(&format!("{{\"__metadata__\":{notes},{entries}}}"));
     let folder = Folder::new("hostile");
     let path = folder.put("devices", &bytes);
     let (loaded, peak) = measured(|| load_file(&path, &MapLocation::Saved));
@@ -194,7 +194,7 @@ fn saving_holds_at_most_one_packed_tensor() {
     assert_eq!(serialize(&turned).unwrap(), fs::read(folder.at("large")).unwrap());
 }
 
-/// The multiple that is allowed is not there for nothing: a bound that nothing reaches proves little.
+/// A bound that nothing could reach would prove nothing.
 #[test]
 fn the_bound_would_notice() {
     let _alone = alone();

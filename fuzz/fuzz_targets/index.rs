@@ -4,7 +4,8 @@
 //!         tests/golden/checkpoints/engine/sharded -- -max_total_time=600 -timeout=10 \
 //!         -rss_limit_mb=2048
 //!
-//! The files that it may name are those of `python_sharded`. As in `header.rs`, the heap is counted.
+//! The files that it may name are those of `python_sharded`. As in `header.rs` the heap is
+//! counted.
 
 #![no_main]
 

@@ -204,8 +204,8 @@ fn reference_takes(entries: &[Entry]) -> Result<(), String> {
     Metadata::new(None, infos.collect()).map(drop).map_err(|error| error.to_string())
 }
 
-/// The front of a file with these tensors: length and header, filled up with spaces to a multiple of
-/// 8 bytes, as the reference does, so that the numbers are aligned in memory.
+/// The front of a file with these tensors: length and header, filled up with spaces to a multiple
+/// of 8 bytes, as the reference does, so that the numbers are aligned in memory.
 ///
 /// # Errors
 /// If a tensor has the name that is the metadata's, or the header becomes too long for the format.

@@ -4,9 +4,9 @@
 //! {"metadata": {"total_size": 24}, "weight_map": {"a": "model-00001-of-00002.safetensors", ..}}
 //! ```
 //!
-//! Contract: the index decides. It names the files, and the file of each tensor; a file that it does
-//! not name does not belong to the checkpoint. Each file lies beside the index: a path could lead
-//! anywhere.
+//! Contract: the index decides. It names the files, and the file of each tensor; a file that it
+//! does not name does not belong to the checkpoint. Each file lies beside the index: a path could
+//! lead anywhere.
 
 use std::collections::HashSet;
 

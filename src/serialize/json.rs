@@ -21,6 +21,11 @@ pub(super) struct Reader<'a> {
     depth: usize,
 }
 
+/// What is done with each key of an object: it has to read the value.
+type Visit<'v, 'a> = dyn FnMut(&mut Reader<'a>, Cow<'a, str>) -> Result<(), String> + 'v;
+/// The pairs of an object of strings, in order.
+type Pairs<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+
 impl<'a> Reader<'a> {
     /// At the beginning of a text.
     pub fn new(text: &'a str) -> Reader<'a> {
@@ -28,10 +33,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an object. `visit` is called with each key and has to read the value.
-    pub fn object(
-        &mut self,
-        visit: &mut dyn FnMut(&mut Reader<'a>, Cow<'a, str>) -> Result<(), String>,
-    ) -> Result<(), String> {
+    pub fn object(&mut self, visit: &mut Visit<'_, 'a>) -> Result<(), String> {
         let mut keys = HashSet::new();
         self.between(b'{', b'}', "an object", &mut |reader| {
             let key = reader.string()?;
@@ -326,9 +328,7 @@ pub(super) fn write_strings<'t>(out: &mut String, pairs: impl Iterator<Item = (&
 }
 
 /// The pairs of an object of strings.
-pub(super) fn read_strings<'a>(
-    reader: &mut Reader<'a>,
-) -> Result<Vec<(Cow<'a, str>, Cow<'a, str>)>, String> {
+pub(super) fn read_strings<'a>(reader: &mut Reader<'a>) -> Result<Pairs<'a>, String> {
     let mut pairs = Vec::new();
     reader.object(&mut |reader, key| {
         let value = reader.string().map_err(|error| format!("{}: {error}", Quoted(&key)))?;

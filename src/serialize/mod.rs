@@ -1,11 +1,12 @@
 //! Checkpoints: state dicts in files, and back.
 //!
-//! `safetensors.rs` writes and reads one file, `shards.rs` several with an index;
-//! `map_location.rs` says where the tensors go. What is in a file is not believed: each number is
-//! compared with the file's size before anything is done with it. `files.rs` is how a file gets its
-//! new content without a moment in which there is neither the old one nor the new one.
-//! `checkpoint.rs` and `saved_run.rs` save and restore a whole training, `checkpoints.rs` keeps the
-//! last ones. `sharded` is for state that is split over ranks.
+//! `safetensors.rs` writes and reads one file, `header.rs` what it says of itself; `shards.rs` does
+//! the same with several files and their `index.rs`; `map_location.rs` says where the tensors go.
+//! What is in a file is not believed: each number is compared with the file's size before anything
+//! is done with it. `files.rs` is how a file gets its new content without a moment in which there
+//! is neither the old one nor the new one. `checkpoint.rs` and `saved_run.rs` save and restore a
+//! whole training, `checkpoints.rs` keeps the last ones.
+//! `sharded` is for state that is split over ranks.
 
 mod checkpoint;
 mod checkpoints;

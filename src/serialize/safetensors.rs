@@ -1,8 +1,8 @@
 //! One file of tensors in the safetensors format, which Python's `safetensors` reads as well.
 //!
 //! **Saved** is the state dict in its order; the numbers lie in the file by the size of their type,
-//! largest first, so that each is aligned. A view is saved as the elements that it shows, in logical
-//! order. Tensors that share a part of their memory are saved as if they did not.
+//! largest first, so that each is aligned. A view is saved as the elements that it shows, in
+//! logical order. Tensors that share a part of their memory are saved as if they did not.
 //!
 //! **Tied names**, which show the very same elements, are saved once, under the first name. The
 //! metadata has `engine_room.tied`, a JSON object from each further name to the first one, and
@@ -120,12 +120,14 @@ pub(super) struct Opened<'p> {
 }
 
 impl<'p> Opened<'p> {
+    /// Maps a file and checks its header.
     pub fn open(path: &'p Path) -> Result<Opened<'p>, Error> {
         let mapped = Mapped::open(path)?;
         let header = parse(&mapped, path)?;
         Ok(Opened { path, mapped, header })
     }
 
+    /// Its tensors.
     pub fn contents(&self) -> Contents<'_> {
         Contents { path: self.path, bytes: &self.mapped, header: &self.header }
     }

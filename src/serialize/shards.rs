@@ -1,7 +1,7 @@
 //! One state dict in several files with an index, as `huggingface_hub` splits it.
 //!
-//! Tensors are put into files in order, each file up to a size; one that is larger has a file of its
-//! own. All names of a tied tensor belong to one file, whose metadata has the further ones; the
+//! Tensors are put into files in order, each file up to a size; one that is larger has a file of
+//! its own. All names of a tied tensor belong to one file, whose metadata has the further ones; the
 //! index names the first. If one file is enough, it is `model.safetensors`, without an index.
 //!
 //! **A crash leaves the old checkpoint or the new one, whole.** The index is what counts, and it is
@@ -34,8 +34,8 @@ const INDEX: &str = "model.safetensors.index.json";
 /// How the names of files begin, in turn.
 const SERIES: [&str; 2] = ["model", "model-alt"];
 
-/// Saves a state dict in a folder, in files of at most `max_shard_bytes` of tensors each, unless one
-/// tensor is larger. What was saved there before is replaced.
+/// Saves a state dict in a folder, in files of at most `max_shard_bytes` of tensors each, unless
+/// one tensor is larger. What was saved there before is replaced.
 ///
 /// # Errors
 /// If the folder is missing or something cannot be written. What was there before still loads.

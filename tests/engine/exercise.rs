@@ -26,7 +26,8 @@ pub fn alone() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `f` gives, and the most bytes of the heap that were in use while it ran, beyond those before.
+/// What `f` gives, and how many bytes of the heap were in use at most while it ran, beyond those
+/// before.
 pub fn measured<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();

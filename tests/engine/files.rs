@@ -123,6 +123,11 @@ pub fn is_golden(state: &StateDict, want: &Value) {
     assert_eq!(state.len(), want.len(), "{:?}", state.names().collect::<Vec<_>>());
 }
 
+/// A file with this header, and these numbers behind it.
+pub fn file(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
 /// A state of these tensors.
 pub fn state<'n>(tensors: impl IntoIterator<Item = (&'n str, Tensor)>) -> StateDict {
     let mut state = StateDict::new();
@@ -137,7 +142,7 @@ pub fn list(values: &[f32]) -> Tensor {
     Tensor::from_vec(values.to_vec(), &[values.len()])
 }
 
-/// The sentence of an error, which must have every part; it is ASCII, so that any terminal shows it.
+/// The sentence of an error, which must have every part. It is ASCII: any terminal shows it.
 #[track_caller]
 pub fn says<T>(result: Result<T, Error>, parts: &[&str]) -> String {
     let Err(error) = result else { panic!("it went through; it must say {parts:?}") };

@@ -281,7 +281,7 @@ fn what_does_not_belong_together_is_refused() {
     assert_eq!(all_ranks(&whole, &apart, 2)[1].parameters().len(), 2);
     let rows = all_ranks(&whole, &Sharding::PerParameter, 2);
     fails(gather(&[rows[0].clone(), shares[1].clone()]), &["rank 1 is at another step"]);
-    let converted = Share::whole(&model[..1].to_vec()).expect("it has a name");
+    let converted = Share::whole(&model[..1]).expect("it has a name");
     model[0].1.set(model[0].1.get().detach().to(DType::F64));
     fails(gather(slice::from_ref(&converted)), &["\"param\" of \"a\" was f32", "is f64 now"]);
     let mut stranger = AdamW::new(vec![param(5)], 0.1);

@@ -198,7 +198,7 @@ fn steps_on_shards_are_the_steps_on_the_whole() {
             let mut shares: Vec<Share> = (0..second).map(|rank| load(rank).unwrap()).collect();
             train(&mut shares, &sharding, &all[6..], make);
             let whole = gather(&shares).expect("all ranks are there");
-            let state = whole.state_dict().expect("names differ");
+            let state = whole.state_dict();
             let ended: Named = straight
                 .iter()
                 .map(|(name, _)| (name.clone(), Parameter::new(state.get(name).unwrap().clone())))
@@ -281,6 +281,9 @@ fn what_does_not_belong_together_is_refused() {
     assert_eq!(all_ranks(&whole, &apart, 2)[1].parameters().len(), 2);
     let rows = all_ranks(&whole, &Sharding::PerParameter, 2);
     fails(gather(&[rows[0].clone(), shares[1].clone()]), &["rank 1 is at another step"]);
+    let converted = Share::whole(&model[..1]).expect("it has a name");
+    model[0].1.set(model[0].1.get().detach().to(DType::F64));
+    fails(gather(slice::from_ref(&converted)), &["\"param\" of \"a\" was f32", "is f64 now"]);
     let mut stranger = AdamW::new(vec![param(5)], 0.1);
     fails(whole.load_state_into(&mut stranger), &["parameter 0", "none of this share"]);
 }

@@ -55,7 +55,7 @@ pub fn bits(x: &Tensor) -> Vec<u32> {
 
 /// A state as plain lists.
 pub fn plain(share: &Share) -> Vec<Plain> {
-    let state = share.state_dict().expect("names differ");
+    let state = share.state_dict();
     state.iter().map(|(name, x)| (name.to_string(), x.shape().to_vec(), bits(x))).collect()
 }
 
@@ -83,7 +83,7 @@ fn rows(name: &str, x: &Tensor, rank: usize, world_size: usize) -> Plain {
         return (name.to_string(), held.0, held.1);
     }
     let each = (0..).find(|each| each * world_size >= shape[0]).expect("a number");
-    let of_row = |row: usize| if each == 0 { 0 } else { row / each };
+    let of_row = |row: usize| (0..).find(|rank| row < (rank + 1) * each).expect("a number");
     let width: usize = shape[1..].iter().product();
     let numbers = bits(x);
     let mine: Vec<usize> = (0..shape[0]).filter(|&row| of_row(row) == rank).collect();

@@ -198,8 +198,8 @@ fn uniform(unit: &Unit, specs: &[Spec]) -> Result<(), String> {
     };
     let Some(&other) = unit.members.iter().find(differs) else { return Ok(()) };
     Err(format!(
-        "{} and {} cannot lie in one flat unit, which is one tensor and stepped at once; make units \
-         that do not mix them, or split by parameter (Sharding::PerParameter)",
+        "{} and {} cannot lie in one flat unit, which is one tensor and stepped at once; make \
+         units that do not mix them, or split by parameter (Sharding::PerParameter)",
         described(first),
         described(&specs[other])
     ))

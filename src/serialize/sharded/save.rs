@@ -1,8 +1,8 @@
 //! Saving a sharded state: every rank its own file, then one of them the index.
 //!
-//! **A folder without an index is no checkpoint**, whatever lies in it, and a folder that has one is
-//! never written to again. So a crash at any moment leaves every older checkpoint as it was, in its
-//! own folder, and the new one there as a whole or not at all. The index names what the files must
+//! **A folder without an index is no checkpoint**, whatever lies in it, and a folder that has one
+//! is never written to again. So a crash at any moment leaves every older checkpoint as it was, in
+//! its own folder, and the new one as a whole or not at all. The index names what the files must
 //! have, and is written only after all of them were looked at.
 
 use std::path::Path;
@@ -71,7 +71,7 @@ fn refuse_second(folder: &Path) -> Result<(), Error> {
     if !index.exists() {
         return Ok(());
     }
-    let message = "this folder has a checkpoint, which a crash would leave half replaced; save into \
-                   a new folder, and remove this one afterwards";
+    let message = "this folder has a checkpoint, which a crash would leave half replaced; save \
+                   into a new folder, and remove this one afterwards";
     Err(file_error(&index, message))
 }

@@ -1,11 +1,11 @@
-//! What one rank holds, as training sees it: parameters for an optimizer, and the optimizer's state.
+//! What one rank holds, as training sees it: parameters, and what an optimizer keeps for them.
 
 use crate::Tensor;
 use crate::dtype::DType;
 use crate::error::{Error, Quoted};
 use crate::nn::{Parameter, StateDict};
 use crate::optim::{Optimizer, OptimizerState, ParamState};
-use crate::serialize::sharded::plan::{Plan, Sharding, Spec};
+use crate::serialize::sharded::plan::{Plan, Sharding, Spec, Unit};
 use crate::shape::Dims;
 
 /// What one rank holds of the parameters of a model and of its optimizer's state.
@@ -64,15 +64,13 @@ impl Share {
     }
 
     /// The parameters by the names of the units; of the whole, what a model loads.
-    ///
-    /// # Errors
-    /// None that a share could have: the names of its units differ.
-    pub fn state_dict(&self) -> Result<StateDict, Error> {
+    pub fn state_dict(&self) -> StateDict {
         let mut state = StateDict::new();
         for (unit, held) in self.plan.units.iter().zip(&self.held) {
-            state.insert(&unit.name, held.param.get().detach())?;
+            let inserted = state.insert(&unit.name, held.param.get().detach());
+            inserted.expect("no two units have one name");
         }
-        Ok(state)
+        state
     }
 
     /// Takes over what an optimizer keeps for these parameters: handles, no copies.
@@ -151,7 +149,9 @@ pub(super) fn check_complete(shares: &[Share]) -> Result<(), Error> {
              order, each once"
         )));
     }
-    let Some(other) = shares.iter().find(|share| share.plan != first.plan) else { return Ok(()) };
+    let Some(other) = shares.iter().find(|share| share.plan != first.plan) else {
+        return shares.iter().try_for_each(check_types);
+    };
     let pairs = first.plan.specs.iter().zip(&other.plan.specs);
     let differs = pairs.into_iter().find(|(a, b)| a != b).map_or("", |(spec, _)| &spec.name);
     Err(mismatch(format!(
@@ -160,4 +160,21 @@ pub(super) fn check_complete(shares: &[Share]) -> Result<(), Error> {
         other.rank,
         Quoted(differs)
     )))
+}
+
+/// Refuses a share whose parameters were converted since its state was taken.
+fn check_types(share: &Share) -> Result<(), Error> {
+    for (unit, Unit { name, .. }) in share.plan.units.iter().enumerate() {
+        for (number, (tensor, dtype)) in share.plan.spec_of(unit).tensors.iter().enumerate() {
+            let x = share.tensor(unit, number);
+            if x.dtype() != *dtype {
+                let (tensor, name, found) = (Quoted(tensor), Quoted(name), x.dtype());
+                return Err(mismatch(format!(
+                    "{tensor} of {name} was {dtype} when the state was taken and is {found} now; \
+                     call Share::keep_state_of after the step, or take the whole anew"
+                )));
+            }
+        }
+    }
+    Ok(())
 }

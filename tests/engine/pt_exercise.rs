@@ -9,7 +9,7 @@ use engine_room::serialize::{MapLocation, PtFile, PtValue, pickle_opcodes};
 use crate::peak::peak;
 
 /// Most values that are looked at: a list may hold itself.
-const VALUES: usize = 10_000;
+const VALUES: usize = 1000;
 /// Bytes of memory for each byte of a file, and for any file at all. What takes the most is a
 /// pickle of empty lists: 32 bytes for each, its place on the stack, and, while the stack grows,
 /// twice that place.

@@ -134,6 +134,18 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A name as it may come out of any file, in quotes: on one line, in ASCII, and not too long.
+pub(crate) struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        const SHOWN: usize = 200;
+        let end = self.0.char_indices().nth(SHOWN).map_or(self.0.len(), |(at, _)| at);
+        write!(f, "\"{}\"", self.0[..end].escape_default())?;
+        if end < self.0.len() { write!(f, " (cut; {} bytes)", self.0.len()) } else { Ok(()) }
+    }
+}
+
 /// Unwinds with an [`Error`] to the nearest [`catch`]. Not from a `drop`: a second panic while one
 /// is under way ends the program.
 #[track_caller]

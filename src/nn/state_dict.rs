@@ -1,6 +1,7 @@
 //! State dicts: tensors under names, in a fixed order. What is saved and loaded.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::Tensor;
 use crate::error::Error;
@@ -61,4 +62,16 @@ impl StateDict {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+}
+
+/// Whether two tensors show the very same elements in the same order, so that they are one tensor
+/// under two names. A transposed view, or one of a part, is not.
+pub(crate) fn are_tied(a: &Tensor, b: &Tensor) -> bool {
+    let steps = |x: &Tensor| -> Vec<usize> {
+        let dims = x.shape().iter().zip(x.strides());
+        // The stride of a dimension of size 1 is never used.
+        dims.filter(|(size, _)| **size != 1).map(|(_, step)| *step).collect()
+    };
+    let begin = |x: &Tensor| (Arc::as_ptr(x.storage()), x.storage_offset());
+    begin(a) == begin(b) && a.shape() == b.shape() && steps(a) == steps(b)
 }

@@ -176,6 +176,13 @@ impl LrScheduler {
     /// # Errors
     /// If it is the state of a schedule for another number of groups.
     pub fn load_state_dict(&mut self, state: &SchedulerState) -> Result<(), Error> {
+        self.check(state)?;
+        self.state = state.clone();
+        Ok(())
+    }
+
+    /// Whether it is a state that it could go on from.
+    pub(crate) fn check(&self, state: &SchedulerState) -> Result<(), Error> {
         let (saved, own) = (state.base_lrs.len(), self.state.base_lrs.len());
         if saved != own {
             let message = format!(
@@ -184,7 +191,6 @@ impl LrScheduler {
             );
             return Err(Error::Mismatch { message });
         }
-        self.state = state.clone();
         Ok(())
     }
 }

@@ -82,24 +82,26 @@ impl Slot {
         ParamState { step: self.step, tensors: named.chain(master).collect() }
     }
 
-    /// This slot with what was saved, or what does not fit.
+    /// This slot with what was saved, or what does not fit. The order of the tensors does not
+    /// matter: a file has its own.
     pub fn restored(&self, saved: &ParamState, names: Names) -> Result<Slot, String> {
         let mut slot = Slot::new(self.parameter.clone());
         slot.step = saved.step;
         let x = slot.parameter.get();
-        let mut rest = &saved.tensors[..];
-        if let Some((name, tensor)) = rest.last()
-            && name == MASTER
-        {
+        let (master, kept): (Vec<_>, Vec<_>) =
+            saved.tensors.iter().partition(|(name, _)| name == MASTER);
+        if let Some((name, tensor)) = master.first() {
             slot.master = Some(fitting(tensor, &x, name)?);
-            rest = &rest[..rest.len() - 1];
         }
-        let found: Vec<&str> = rest.iter().map(|(name, _)| name.as_str()).collect();
-        if !found.is_empty() && found != names {
+        let found: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
+        let all = names.iter().all(|name| found.contains(name)) && found.len() == names.len();
+        if !found.is_empty() && !all {
             return Err(format!("has {found:?}, and this optimizer keeps {names:?}"));
         }
-        for (name, tensor) in rest {
-            slot.state.push(fitting(tensor, &x, name)?);
+        for name in names {
+            for (_, tensor) in kept.iter().filter(|(other, _)| other == name) {
+                slot.state.push(fitting(tensor, &x, name)?);
+            }
         }
         Ok(slot)
     }

@@ -1,37 +1,58 @@
-//! Everything that is done with a `.pt` file, or with a pickle, that somebody made.
-//!
-//! Shared by the test of damaged files and by the fuzz targets `pt` and `unpickler`. The caller
-//! has `Counting` as its allocator and `peak.rs` as the module `peak`.
+//! Everything that is done with a `.pt` file, or with a pickle, that somebody made. Seeded damage
+//! calls it in engine_pt_damage.rs, and libFuzzer in fuzz/.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine_room::Device;
 use engine_room::serialize::{MapLocation, PtFile, PtValue, pickle_opcodes};
+use peak_alloc::PeakAlloc;
 
-use crate::peak::peak;
+use crate::archive::pt;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
 
 /// Most values that are looked at: a list may hold itself.
-const VALUES: usize = 10_000;
-/// Bytes of memory for each byte of a file, and for any file at all. What takes the most is a
+const VALUES: usize = 1000;
+/// Bytes of the heap for each byte of a file, and for any file at all. What takes the most is a
 /// pickle of empty lists: 32 bytes for each, its place on the stack, and, while the stack grows,
 /// twice that place.
 const PER_BYTE: usize = 64;
-const ANY_FILE: usize = 64 << 10;
+const AT_LEAST: usize = 96 << 10;
 
-/// Opens a file, looks at everything in it, and reads every tensor. An error is as good as a
-/// result; too much memory is not.
-pub fn file(bytes: &[u8]) -> bool {
-    let (opened, most) = peak(|| {
-        let file = PtFile::from_bytes(bytes.to_vec(), &MapLocation::Device(Device::Cpu));
-        file.map(|file| look_at(file.root())).is_ok()
-    });
-    assert!(most <= ANY_FILE + PER_BYTE * bytes.len(), "{most} bytes for {}", bytes.len());
-    opened
+/// The heap is the process's, so whoever measures it is alone.
+#[allow(dead_code, reason = "a fuzz target has one thread")]
+pub fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lists a pickle, and carries it out as the pickle of a file with storages `0` and `1`.
-pub fn pickle(bytes: &[u8], archive: impl Fn(&[u8]) -> Vec<u8>) -> bool {
-    let (_, most) = peak(|| pickle_opcodes(bytes).is_ok());
-    assert!(most <= ANY_FILE + 2 * PER_BYTE * bytes.len(), "{most} bytes for {}", bytes.len());
-    file(&archive(bytes))
+/// Runs `f` on bytes, and compares the most that it takes of the heap with them.
+fn measured<T>(bytes: &[u8], f: impl FnOnce(&[u8]) -> T) -> T {
+    let before = HEAP.current_usage();
+    HEAP.reset_peak_usage();
+    let result = f(bytes);
+    let peak = HEAP.peak_usage().saturating_sub(before);
+    let allowed = AT_LEAST + PER_BYTE * bytes.len();
+    assert!(peak <= allowed, "{peak} bytes of the heap for a file of {}", bytes.len());
+    result
+}
+
+/// Opens a file, looks at everything in it, and reads every tensor; gives whether it opened.
+pub fn file(bytes: &[u8]) -> bool {
+    measured(bytes, |bytes| {
+        let file = PtFile::from_bytes(bytes.to_vec(), &MapLocation::Device(Device::Cpu));
+        file.map(|file| look_at(file.root())).is_ok()
+    })
+}
+
+/// Lists the instructions of a pickle, and carries it out as that of a file with two storages.
+#[allow(dead_code, reason = "the fuzz target of files has no bare pickle")]
+pub fn pickle(bytes: &[u8]) -> bool {
+    // A list of all instructions takes 64 bytes for each, and twice as many while it grows.
+    let shown = pickle_opcodes(bytes).map(|ops| ops.iter().map(|op| op.to_string().len()).sum());
+    assert!(shown.unwrap_or(0usize) < 1000 * (1 + bytes.len()));
+    file(&pt(bytes, &[("0", &[0; 96]), ("1", &[0; 8])]))
 }
 
 fn look_at(root: PtValue) {
@@ -40,10 +61,9 @@ fn look_at(root: PtValue) {
         let Some(value) = left.pop() else { return };
         value.brief();
         let _ = (value.is_none(), value.as_bool(), value.as_f64(), value.as_str());
-        drop(value.as_bytes());
-        drop(value.state_dict());
+        drop((value.as_bytes(), value.state_dict()));
         if let Ok(tensor) = value.tensor() {
-            // More elements than bytes are those of a tensor that shows some of them repeatedly.
+            // One with more elements than its storage shows some of them many times over.
             if tensor.nbytes() <= tensor.storage().nbytes() {
                 tensor.copy();
             }

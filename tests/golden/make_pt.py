@@ -30,8 +30,8 @@ NAMES = {
 
 
 def number(x):
-    """A number of JSON, or a word for what JSON lacks."""
-    return x if x == x and abs(x) != float("inf") else str(x)
+    """A float as a word, with the digits that read back as the same number."""
+    return repr(x) if isinstance(x, float) else x
 
 
 def tensor(x, storages):

@@ -12,6 +12,7 @@ use crate::serialize::pt::words::quoted;
 const LONGEST_NAME: usize = 255;
 
 impl<'a> Machine<'a> {
+    /// Puts a new value onto the stack.
     pub fn push(&mut self, node: Node) -> Result<(), String> {
         let id = self.made(node);
         self.stack.push(id);
@@ -36,6 +37,7 @@ impl<'a> Machine<'a> {
         Ok(&self.stack[self.below(count)?..])
     }
 
+    /// Takes the topmost value off the stack.
     pub fn pop(&mut self) -> Result<Id, String> {
         let from = self.below(1)?;
         let popped = self.stack[from];
@@ -48,6 +50,7 @@ impl<'a> Machine<'a> {
         self.marks.pop().ok_or_else(|| "no MARK was set before; it is damaged".to_string())
     }
 
+    /// Makes a tuple of the values from `from` on.
     pub fn tuple(&mut self, from: usize) -> Result<(), String> {
         let parts = self.stack.split_off(from);
         self.push(Node::Tuple(parts))
@@ -88,6 +91,7 @@ impl<'a> Machine<'a> {
         &self.built.nodes[id as usize]
     }
 
+    /// The text at a place in the stream.
     pub fn text_at(&self, range: &Range<usize>) -> &'a str {
         std::str::from_utf8(&self.stream[range.clone()]).expect("it was checked when it was read")
     }
@@ -101,6 +105,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Puts what a name stands for onto the stack, if the name is one of the list.
     pub fn global(&mut self, module: &str, name: &str) -> Result<(), String> {
         let Some(global) = Global::find(module, name) else {
             let (module, name) = (quoted(module), quoted(name));
@@ -113,6 +118,7 @@ impl<'a> Machine<'a> {
         self.push(Node::Global(global))
     }
 
+    /// The same, of a module and a name that lie on the stack.
     pub fn stack_global(&mut self) -> Result<(), String> {
         let (name, module) = (self.pop()?, self.pop()?);
         let (name, module) = (self.name(name)?, self.name(module)?);

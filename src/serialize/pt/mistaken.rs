@@ -51,28 +51,29 @@ pub(super) fn other_than_zip(start: &[u8], length: u64) -> String {
     }
 }
 
-/// The folder of a `.pt` archive, in which all its entries lie, or what the archive is instead.
+/// What an archive is that has an entry of this name, if it is not one of `torch.save`. It is asked
+/// before anything else of the entry is looked at.
+pub(super) fn other_archive(name: &str) -> Option<String> {
+    if name.ends_with("/constants.pkl") || name.contains("/code/") {
+        let what = "this is a TorchScript archive, which holds a program besides the tensors; in \
+                    Python: torch.save(torch.jit.load(path).state_dict(), path)";
+        return Some(what.to_string());
+    }
+    let numpy = "this is an archive of NumPy (.npz); in Python, save its arrays as tensors with \
+                 torch.save";
+    name.ends_with(".npy").then(|| numpy.to_string())
+}
+
+/// The folder of a `.pt` archive, with a slash behind it; all entries lie in it.
 pub(super) fn folder(archive: &Archive) -> Result<String, String> {
     let names = || archive.entries.iter().map(|entry| entry.name.as_str());
     let first = names().next().and_then(|name| name.split_once('/'));
-    let inside = first.map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-    let has = |part: &str| names().any(|name| name.strip_prefix(&*inside) == Some(part));
-    if has("constants.pkl") || names().any(|name| name.contains("/code/")) {
-        return Err(
-            "this is a TorchScript archive, which holds a program besides the tensors; in \
-                    Python: torch.save(torch.jit.load(path).state_dict(), path)"
-                .to_string(),
-        );
-    }
-    if names().any(|name| name.ends_with(".npy")) {
-        return Err("this is an archive of NumPy (.npz); in Python, save its arrays as tensors \
-                    with torch.save"
-            .to_string());
-    }
-    if inside.is_empty() || !has("data.pkl") || !names().all(|name| name.starts_with(&inside)) {
+    let folder = first.map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let inside = names().all(|name| name.starts_with(&folder));
+    if folder.is_empty() || !inside || archive.entry(&format!("{folder}data.pkl")).is_none() {
         return Err("this is a zip archive, but not one of torch.save: that has one folder, and \
                     data.pkl in it"
             .to_string());
     }
-    Ok(inside)
+    Ok(folder)
 }

@@ -185,6 +185,7 @@ pub(super) struct Opcodes<'a> {
 }
 
 impl<'a> Opcodes<'a> {
+    /// The instructions of `bytes`, from the first on.
     pub fn new(bytes: &'a [u8]) -> Opcodes<'a> {
         Opcodes { bytes, at: 0, done: false }
     }

@@ -118,10 +118,7 @@ impl Unpickled {
         match self.node(id) {
             &Node::Int(size) if size >= 0 => Ok(size as usize),
             Node::Int(size) => Err(format!("a size, stride or offset is {size}, below 0")),
-            Node::Long(bytes) => match self.long(bytes).map(usize::try_from) {
-                Some(Ok(size)) => Ok(size),
-                _ => Err("a size, stride or offset is below 0 or too large".to_string()),
-            },
+            Node::Long => Err("a size, stride or offset has more than 64 bits".to_string()),
             other => Err(format!("a size, stride or offset is {}", other.kind())),
         }
     }

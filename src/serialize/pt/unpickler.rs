@@ -22,8 +22,8 @@ pub(super) enum Node {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer of any size: its bytes, the lowest first, in two's complement.
-    Long(Range<usize>),
+    /// An integer of more than 64 bits, which nothing here needs the value of.
+    Long,
     Float(f64),
     Text(Range<usize>),
     Bytes(Range<usize>),
@@ -129,7 +129,7 @@ impl Machine<'_> {
             (Op::False, _) => self.push(Node::Bool(false)),
             (Op::Int, Argument::Number(number)) => self.push(Node::Int(number)),
             (Op::Float, Argument::Float(number)) => self.push(Node::Float(number)),
-            (Op::Long, Argument::Bytes(bytes)) => self.push(Node::Long(bytes)),
+            (Op::Long, Argument::Bytes(bytes)) => self.push(whole(&self.stream[bytes])),
             (Op::Bytes, Argument::Bytes(bytes)) => self.push(Node::Bytes(bytes)),
             (Op::Text, Argument::Text(text)) => self.push(Node::Text(text)),
             (Op::EmptyDict, _) => self.push(Node::Dict { ordered: false, entries: Vec::new() }),
@@ -180,6 +180,18 @@ impl Machine<'_> {
             _ => Err("more than one value is left; it is damaged".to_string()),
         }
     }
+}
+
+/// An integer from its bytes, the lowest first, in two's complement.
+fn whole(bytes: &[u8]) -> Node {
+    let sign = if bytes.last().is_some_and(|&top| top >= 0x80) { 0xff } else { 0 };
+    let mut word = [sign; 8];
+    let low = bytes.len().min(8);
+    word[..low].copy_from_slice(&bytes[..low]);
+    let number = i64::from_le_bytes(word);
+    let more_is_sign = bytes[low..].iter().all(|&byte| byte == sign);
+    let fits = more_is_sign && (number < 0) == (sign == 0xff);
+    if fits { Node::Int(number) } else { Node::Long }
 }
 
 fn expect_protocol(version: i64) -> Result<(), String> {

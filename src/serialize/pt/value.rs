@@ -46,11 +46,7 @@ impl<'a> PtValue<'a> {
 
     /// A whole number, if it has no more than 64 bits.
     pub fn as_i64(self) -> Option<i64> {
-        match self.node() {
-            Node::Int(number) => Some(*number),
-            Node::Long(bytes) => self.file.pickle().long(bytes),
-            _ => None,
-        }
+        if let Node::Int(number) = self.node() { Some(*number) } else { None }
     }
 
     /// A number as a float; a whole one is rounded to the nearest.
@@ -183,7 +179,7 @@ impl Node {
         match self {
             Node::None => "None",
             Node::Bool(_) => "a bool",
-            Node::Int(_) | Node::Long(_) => "a whole number",
+            Node::Int(_) | Node::Long => "a whole number",
             Node::Float(_) => "a float",
             Node::Text(_) => "text",
             Node::Bytes(_) | Node::Latin1(_) => "bytes",
@@ -200,20 +196,9 @@ impl Node {
 }
 
 impl Unpickled {
+    /// The text at a place in the stream.
     pub fn text(&self, range: &Range<usize>) -> &str {
         std::str::from_utf8(&self.stream[range.clone()]).expect("it was checked when it was read")
-    }
-
-    /// An integer of any number of bytes, if its value has no more than 64 bits.
-    pub fn long(&self, range: &Range<usize>) -> Option<i64> {
-        let bytes = &self.stream[range.clone()];
-        let sign = if bytes.last().is_some_and(|&top| top >= 0x80) { 0xff } else { 0 };
-        let mut word = [sign; 8];
-        let low = bytes.len().min(8);
-        word[..low].copy_from_slice(&bytes[..low]);
-        let number = i64::from_le_bytes(word);
-        let more_is_sign = bytes[low..].iter().all(|&byte| byte == sign);
-        (more_is_sign && (number < 0) == (sign == 0xff)).then_some(number)
     }
 
     /// Type and shape of a tensor.

@@ -10,6 +10,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use crate::serialize::pt::crc::crc32;
+use crate::serialize::pt::mistaken;
 use crate::serialize::pt::words::quoted;
 
 /// Where an archive is read from.
@@ -188,6 +189,9 @@ const SHORT: &str = "its directory is cut short";
 /// One entry of the directory.
 fn entry(record: &Record, name: &[u8], extra: &[u8]) -> Result<Entry, String> {
     let name = std::str::from_utf8(name).map_err(|_| "the name of an entry is not UTF-8")?;
+    if let Some(other) = mistaken::other_archive(name) {
+        return Err(other);
+    }
     let shown = quoted(name);
     let (flags, method, crc) = (record.u16(8), record.u16(10), record.u32(16));
     if flags & !(SIZES_BEHIND | UTF8) != 0 {

@@ -1,0 +1,18 @@
+//! Any bytes as the pickle of a `.pt` file. From the repository's root:
+//!
+//!     cargo +nightly fuzz run unpickler fuzz/corpus/unpickler -- \
+//!         -max_total_time=600 -timeout=10 -rss_limit_mb=2048
+//!
+//! The same function runs, on seeded damage, in `tests/engine_pt_damage.rs`. It counts the heap:
+//! what is allocated must be a small multiple of the bytes.
+
+#![no_main]
+
+#[path = "../../tests/engine/archive.rs"]
+mod archive;
+#[path = "../../tests/engine/pt_exercise.rs"]
+mod pt_exercise;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = pt_exercise::pickle(bytes);
+});

@@ -194,7 +194,8 @@ fn verdict(stop: usize, difference: &Difference, exact: usize, seen: &[Seen]) ->
             steps(stop)
         ))
         .got(format!(
-            "first difference in step {step}: {got}\n{exact} of {STEPS} stops go on exactly\n{credit}"
+            "first difference in step {step}: {got}\n{exact} of {STEPS} stops go on exactly\n\
+             {credit}"
         ))
         .expected(format!("step {step}: {expected}"))
         .thought(thought)

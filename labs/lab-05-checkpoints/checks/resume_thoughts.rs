@@ -125,14 +125,14 @@ fn schedule(wrong: &[&Seen]) -> (&'static str, &'static str) {
 }
 
 const ANEW: &str = "The epoch begins anew: the examples that it has given out come a second time, \
-    and the loss looks better than it is. A stop at the end of an epoch hides it. A sampler stands \
-    somewhere in an epoch, and `taken` says where.";
+    and the loss looks better than it is. A stop at the end of an epoch hides it. A sampler \
+    stands somewhere in an epoch, and `taken` says where.";
 const ORDER: &str = "The examples come in the order of the new run's seed. Which example comes \
     next follows from seed, epoch and place: restore all of what `SamplerState` says.";
-const SKIPPED: &str = "What is left of the epoch is skipped: those examples are seen once less than \
-    the others. Go on in the middle of the epoch.";
-const FIRST_EPOCH: &str = "The sampler is in its first epoch, whose order is another one than that \
-    of the epoch in which the run was saved.";
+const SKIPPED: &str = "What is left of the epoch is skipped: those examples are seen once less \
+    than the others. Go on in the middle of the epoch.";
+const FIRST_EPOCH: &str = "The sampler is in its first epoch, whose order is another one than \
+    that of the epoch in which the run was saved.";
 const ONE_STOP: &str = "The sampler stands at the same place whenever the run was saved. That is \
     right for one stop alone: take the place from what was saved.";
 const TAKEN: &str = "The place in the epoch was computed from the number of steps. The last batch \
@@ -152,12 +152,12 @@ const RANDOM: &str = "The generator goes on with what the new program has drawn.
 const SEED: &str = "The generator begins with its seed again, so dropout draws the numbers of the \
     first steps once more. A seed says which stream it is, and its state also where in it: \
     `rng::set_state`.";
-const DRAWN: &str = "The stream is right, and the place in it is not. How many numbers a step draws \
-    depends on its batch, and the last one of an epoch is a short one: do not compute what was \
-    saved.";
-const LOST: &str = "AdamW begins without moments: every weight has forgotten how large its gradients \
-    were, so the next steps have other directions and lengths. The optimizer's state is twice as \
-    large as the model, and belongs to it.";
+const DRAWN: &str = "The stream is right, and the place in it is not. How many numbers a step \
+    draws depends on its batch, and the last one of an epoch is a short one: do not compute what \
+    was saved.";
+const LOST: &str = "AdamW begins without moments: every weight has forgotten how large its \
+    gradients were, so the next steps have other directions and lengths. The optimizer's state is \
+    twice as large as the model, and belongs to it.";
 const GO_ON: &str = "The moments are those of the run that went on after it was saved. \
     `optimizer.state_dict()` hands out the tensors themselves, which the next step changes, and \
     `clone()` is another handle on the same ones: `copy()` every one when you save. While nobody \
@@ -165,9 +165,9 @@ const GO_ON: &str = "The moments are those of the run that went on after it was 
 const ONE_MOMENT: &str = "One of the two moments is right, and the other one still belongs to the \
     run that went on. AdamW keeps a mean and a mean square for each weight: copy both.";
 const MOMENTS: &str = "The moments are not those that were saved.";
-const STEPS: &str = "AdamW counts its steps anew. Its moments are divided by 1 - beta^t, and with t \
-    = 1 that makes old moments 10 and 1,000 times too large: the steps of each parameter belong to \
-    the state.";
+const STEPS: &str = "AdamW counts its steps anew. Its moments are divided by 1 - beta^t, and with \
+    t = 1 that makes old moments 10 and 1,000 times too large: the steps of each parameter belong \
+    to the state.";
 const BUFFERS: &str = "The running mean and variance of batch norm are not those that were saved. \
     In training they are not used, so every training loss is right, and the held-out loss is not. \
     Buffers belong to the state of a model.";
@@ -176,9 +176,9 @@ const BUFFERS_GO_ON: &str = "The buffers are those of the run that went on after
 const SCHEDULE: &str = "The schedule begins anew. The first rate can still be right, since the \
     optimizer's state has it; the next one is of the warm-up. The number of steps that the \
     schedule has seen belongs to the state.";
-const BASE: &str = "The schedule counts right and takes the rate of the moment for the one that the \
-    optimizer was made with: everything that it says is lower by that factor. The base belongs to \
-    its state.";
+const BASE: &str = "The schedule counts right and takes the rate of the moment for the one that \
+    the optimizer was made with: everything that it says is lower by that factor. The base \
+    belongs to its state.";
 const AHEAD: &str = "The schedule has seen another number of steps than the optimizer has taken.";
-const COUNT: &str = "`step` is not what was saved: the run counts its steps from somewhere else, and \
-    will stop, and be saved, at other ones.";
+const COUNT: &str = "`step` is not what was saved: the run counts its steps from somewhere else, \
+    and will stop, and be saved, at other ones.";

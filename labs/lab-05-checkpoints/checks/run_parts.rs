@@ -1,8 +1,8 @@
-//! 5.7: everything that a run depends on, as plain numbers, and which part of it two runs differ in.
+//! 5.7: everything that a run depends on, as plain numbers, and in which part two runs differ.
 
 use engine_room::data::SamplerState;
 use engine_room::nn::Module;
-use engine_room::optim::{Optimizer, SchedulerState};
+use engine_room::optim::{Optimizer, ParamState, SchedulerState};
 use engine_room::rng::{self, GeneratorState};
 use engine_room::{DType, Tensor};
 
@@ -65,7 +65,7 @@ impl Parts {
     pub fn of(run: &Run) -> Parts {
         let optimizer = run.optimizer.state_dict();
         let moment = |name: &str| {
-            let of = |param: &engine_room::optim::ParamState| {
+            let of = |param: &ParamState| {
                 let tensors = param.tensors.iter().filter(|(other, _)| other == name);
                 tensors.flat_map(|(_, x)| bits(x)).collect()
             };

@@ -8,6 +8,7 @@ type Plan = fn(&[Vec<usize>], usize, usize, usize) -> Vec<Read>;
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_flat_shares();
+    all.extend(of_other_layouts());
     all.extend(of_places());
     all.extend(of_reads());
     all.extend(of_rows());
@@ -73,6 +74,11 @@ fn of_flat_shares() -> Vec<Wrong> {
             }
             reads
         }),
+    ]
+}
+
+fn of_other_layouts() -> Vec<Wrong> {
+    vec![
         flat("5.6-own-file", "each its own file", |shapes, old, new, rank| {
             let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
             let share = total.div_ceil(new);

@@ -1,7 +1,8 @@
 //! Lab 05, Checkpoints. Seven exercises; 5.6 and 5.7 have two functions each.
 //!
 //! Replace each `exercise!(..)` by your code, and mend what 5.7 hands out. Grade with
-//! `cargo test --test lab-05-checkpoints`, ask for a hint with `cargo run --bin course -- hint 5.1`.
+//! `cargo test --test lab-05-checkpoints`, ask for a hint with
+//! `cargo run --bin course -- hint 5.1`.
 #![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -38,9 +39,7 @@ pub fn flatten(root: &Node) -> Vec<Entry> {
 pub fn read_header(file: &[u8]) -> Result<Vec<TensorInfo>, Refusal> {
     // SOLUTION 5.2
     let whole = |problem| Refusal { problem, name: String::new() };
-    let Some((length, rest)) = file.split_first_chunk::<8>() else {
-        return Err(whole(Problem::TooShort));
-    };
+    let (length, rest) = file.split_first_chunk().ok_or_else(|| whole(Problem::TooShort))?;
     let length = u64::from_le_bytes(*length);
     if length > rest.len() as u64 {
         return Err(whole(Problem::HeaderTooLong));
@@ -309,12 +308,7 @@ pub fn resume_run(saved: &SavedRun, run: &mut Run) {
 // SOLUTION
 
 /// 5.1 The lines of a module and of all below it. What is written already stands in `written`.
-fn visit(
-    node: &Node,
-    prefix: &str,
-    written: &mut Vec<(Handle, String)>,
-    entries: &mut Vec<Entry>,
-) {
+fn visit(node: &Node, prefix: &str, written: &mut Vec<(Handle, String)>, entries: &mut Vec<Entry>) {
     let parameters = node.parameters.iter().map(|(name, tensor)| (name, tensor));
     let persistent = node.buffers.iter().filter(|buffer| buffer.persistent);
     let buffers = persistent.map(|buffer| (&buffer.name, &buffer.tensor));

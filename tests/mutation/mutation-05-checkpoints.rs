@@ -1,4 +1,5 @@
-//! The mutation score of lab 05: `cargo test -p engine-room-mutation --test mutation-05-checkpoints`.
+//! The mutation score of lab 05:
+//! `cargo test -p engine-room-mutation --test mutation-05-checkpoints`.
 
 #[path = "../../labs/lab-05-checkpoints/checks.rs"]
 mod checks;

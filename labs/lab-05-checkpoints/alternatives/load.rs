@@ -40,11 +40,7 @@ fn with_maps(
         let missing = slots.keys().filter(|name| !by_name.contains_key(*name));
         complaints.extend(missing.map(|name| Complaint::Missing(name.to_string())));
     }
-    let table: HashMap<&String, &String> = match map {
-        MapLocation::Table(pairs) => pairs.iter().map(|(from, to)| (from, to)).collect(),
-        MapLocation::Device(to) => file.iter().map(|it| (&it.device, to)).collect(),
-        MapLocation::Saved => HashMap::new(),
-    };
+    let table = places(file, map);
     let mut placed = Vec::new();
     for (name, saved) in &by_name {
         let to = *table.get(&saved.device).unwrap_or(&&saved.device);
@@ -66,6 +62,15 @@ fn with_maps(
     Ok(placed)
 }
 
+/// The new device of each device in the file that gets another one.
+fn places<'a>(file: &'a [Saved], map: &'a MapLocation) -> HashMap<&'a String, &'a String> {
+    match map {
+        MapLocation::Table(pairs) => pairs.iter().map(|(from, to)| (from, to)).collect(),
+        MapLocation::Device(to) => file.iter().map(|it| (&it.device, to)).collect(),
+        MapLocation::Saved => HashMap::new(),
+    }
+}
+
 fn with_copy(
     model: &mut [Slot],
     file: &[Saved],
@@ -78,18 +83,7 @@ fn with_copy(
     let mut placed = Vec::new();
     let mut found = vec![false; model.len()];
     for saved in file {
-        let mut device = saved.device.as_str();
-        if let MapLocation::Device(to) = map {
-            device = to;
-        }
-        if let MapLocation::Table(pairs) = map {
-            for (from, to) in pairs {
-                if *from == saved.device {
-                    device = to;
-                }
-            }
-        }
-        let (name, device) = (saved.name.clone(), device.to_string());
+        let (name, device) = (saved.name.clone(), place_of(saved, map));
         match here.contains(&device) {
             true => placed.push(Placed { name, device }),
             false => left.push(Complaint::NoDevice { name, device }),
@@ -118,4 +112,19 @@ fn with_copy(
         return Ok(placed);
     }
     Err(left)
+}
+
+fn place_of(saved: &Saved, map: &MapLocation) -> String {
+    let mut device = saved.device.as_str();
+    if let MapLocation::Device(to) = map {
+        device = to;
+    }
+    if let MapLocation::Table(pairs) = map {
+        for (from, to) in pairs {
+            if *from == saved.device {
+                device = to;
+            }
+        }
+    }
+    device.to_string()
 }

@@ -229,7 +229,7 @@ fn sizes(rng: &mut Generator) -> Vec<Bad> {
     all.push(broken(rng, "the shape [1000, 1000]", Problem::WrongSize, size, |draft, i| {
         draft.set(i, "shape", "[1000,1000]");
     }));
-    // Products that are 0 when only 64 bits of them are kept; the last with the bytes of an element.
+    // Products that are 0 in 64 bits; the last with the bytes of an element.
     for (dtype, shape) in [
         ("U8", vec![1 << 32, 1 << 32]),
         ("F32", vec![1 << 30, 1 << 32]),
@@ -340,8 +340,8 @@ fn ends(rng: &mut Generator) -> Vec<Bad> {
 const TOO_SHORT: &str = "The first 8 bytes were read without asking whether they are there.";
 const CUT_HEADER: &str = "The header is longer than what is left of the file, as it is when a \
     download has stopped. The length has to be compared with the file before it is used.";
-pub const ALLOCATES: &str = "Memory was asked for because a number in the file said so. 8 bytes that \
-    anybody can write must not decide that: compare the length with the file first.";
+pub const ALLOCATES: &str = "Memory was asked for because a number in the file said so. 8 bytes \
+    that anybody can write must not decide that: compare the length with the file first.";
 const LENGTH_OVERFLOW: &str = "8 + the length is more than 64 bits hold, so the sum panics or \
     begins anew at 0. Compare the length with what is left behind the first 8 bytes instead.";
 const NOT_JSON: &str = "The header is not JSON, and the answer is `NotJson`, not a panic: \

@@ -215,7 +215,8 @@ fn words(Case { what, model, file, map, here, strict }: &Case) -> String {
         .map(|saved| format!("{} {:?} of {}", saved.name, saved.shape, saved.device))
         .collect();
     format!(
-        "load(model, file, map, here, {strict}), {what}\nmodel: {}\nfile: {}\nmap: {map:?}\nhere: {}",
+        "load(model, file, map, here, {strict}), {what}\nmodel: {}\nfile: {}\n\
+         map: {map:?}\nhere: {}",
         slots.join(", "),
         tensors.join(", "),
         here.join(", ")

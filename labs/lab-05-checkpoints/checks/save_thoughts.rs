@@ -129,7 +129,7 @@ pub fn of_leftover(run: &Run) -> Thought {
 pub const REPEATS: Thought = (
     "5.4-repeats",
     "An operation that fails is repeated until it succeeds. A disk that is full stays full for \
-     hours, and a training that waits here without a word is worse than one that ends with an error.",
+     hours, and a training that waits without a word is worse than one that ends in an error.",
 );
 /// A panic when an operation fails.
 pub const UNWRAP: Thought = (
@@ -177,7 +177,7 @@ pub const OTHER_ERROR: Thought = (
 );
 const FALLS_BACK: Thought = (
     "5.4-falls-back",
-    "When the safe way failed, the file itself was written. Just then, on a disk that makes trouble, \
+    "When the safe way failed, the file itself was written. Just then, on a disk in trouble, \
      the old file is all that there is. Return the error and leave it alone.",
 );
 const CLEANUP: Thought = (
@@ -225,8 +225,8 @@ const OTHER_FOLDER: Thought = (
 const NOT_SYNCED: Thought = (
     "5.4-not-synced",
     "The new file has its name, and its content has not reached the disk. Written bytes wait in \
-     memory for up to half a minute, and a rename may overtake them. Closing a file, and syncing its \
-     folder, bring no byte of it to the disk. Sync the file.",
+     memory for up to half a minute, and a rename may overtake them. Closing a file or syncing \
+     its folder does not bring a byte of it to the disk. Sync the file.",
 );
 const SYNCED_TOO_EARLY: Thought = (
     "5.4-synced-too-early",
@@ -280,7 +280,7 @@ const OTHER_DISK: Thought = (
 );
 const NAMES_SWAPPED: Thought = (
     "5.4-names-swapped",
-    "The names of the rename are swapped: it takes the present name first, and the future one second. \
+    "The names of the rename are swapped: it takes the present name first, the future one second. \
      Like this the old file gets the name of the new one.",
 );
 const NOT_A_FOLDER: Thought = (
@@ -316,8 +316,8 @@ const BLOCKED: Thought = (
 );
 const TRUSTED: Thought = (
     "5.4-trusted",
-    "An earlier save was cut off by a crash, and its file was taken for the one to be saved. It may \
-     hold any part of another content. `create` empties it.",
+    "An earlier save was cut off by a crash, and its file was taken for the one to be saved. It \
+     may hold any part of another content. `create` empties it.",
 );
 const UNKNOWN: Thought = (
     "5.4-unsafe",

@@ -1,4 +1,4 @@
-//! What happened in 5.4, in words: the call, the operations up to a moment, and what the disk holds.
+//! What happened in 5.4, in words: the call, the operations up to a moment, what the disk holds.
 
 use std::path::Path;
 

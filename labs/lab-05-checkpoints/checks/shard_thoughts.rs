@@ -193,7 +193,7 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (NoneIsOne, "5.5-none-is-one", NONE),
 ];
 
-const CLOSES: &str = "A weight above the limit has closed the file that was open. It gets a file of \
+const CLOSES: &str = "A weight above the limit has closed the open file. It gets a file of \
     its own at once, and the open one stays open: the next weight still goes into it.";
 const LAST: &str = "The weights above the limit got the last numbers. Each becomes a file when its \
     turn comes, before the file that is still open.";
@@ -240,5 +240,5 @@ const BOTH: &str = "One file is enough, and it was treated as the first of many.
     `model.safetensors` then, without an index.";
 const NONE: &str = "A model without weights got a file. Nothing is to be saved, and no file is \
     needed.";
-pub const REVERSED: &str = "`weight_map` leads from the files to the weights. A load asks the other \
-    way: where is this weight? And a file has many weights, of which one was kept.";
+pub const REVERSED: &str = "`weight_map` leads from the files to the weights. A load asks the \
+    other way: where is this weight? And a file has many weights, of which one was kept.";

@@ -11,6 +11,7 @@ pub fn mistakes() -> Vec<Wrong> {
     all.extend(of_the_choice());
     all.extend(of_the_names());
     all.extend(of_ties());
+    all.extend(of_first_names());
     all
 }
 
@@ -274,6 +275,11 @@ fn of_ties() -> Vec<Wrong> {
                 key(a) == key(b)
             })
         }),
+    ]
+}
+
+fn of_first_names() -> Vec<Wrong> {
+    vec![
         flat("5.1-last-name", "the last name", |root| {
             let lines = lines(root);
             let mut entries = Vec::new();

@@ -141,20 +141,7 @@ fn info(name: &str, value: &Json, leave: Leave) -> Result<TensorInfo, Problem> {
         _ if leave == Fields => &none,
         _ => return Err(Problem::BadFields),
     };
-    let known = ["dtype", "shape", "data_offsets"];
-    let count = match leave {
-        FieldTwice => known.iter().filter(|k| fields.iter().any(|(name, _)| name == *k)).count(),
-        _ => fields.len(),
-    };
-    let strange = fields.iter().any(|(name, _)| !known.contains(&name.as_str()));
-    if count != 3 && ![Fields, ExtraFields].contains(&leave) || leave == FieldTwice && strange {
-        return Err(Problem::BadFields);
-    }
-    if leave == ExtraFields
-        && known.iter().any(|k| 1 != fields.iter().filter(|f| f.0 == *k).count())
-    {
-        return Err(Problem::BadFields);
-    }
+    expect_fields(fields, leave)?;
     let field = |name: &str| match fields.iter().find(|(other, _)| other == name) {
         Some((_, value)) => Ok(value.clone()),
         None if leave == Fields && name == "dtype" => Ok(Json::Text("F32".to_string())),
@@ -185,6 +172,31 @@ fn info(name: &str, value: &Json, leave: Leave) -> Result<TensorInfo, Problem> {
     if shape.contains(&0) && leave == Empty {
         return Err(Problem::BadShape);
     }
+    expect_size(&shape, item, end - start, leave)?;
+    Ok(TensorInfo { name: name.to_string(), dtype, shape, start, end })
+}
+
+/// The fields that there must be, and no others.
+fn expect_fields(fields: &[(String, Json)], leave: Leave) -> Result<(), Problem> {
+    let known = ["dtype", "shape", "data_offsets"];
+    let count = match leave {
+        FieldTwice => known.iter().filter(|k| fields.iter().any(|(name, _)| name == *k)).count(),
+        _ => fields.len(),
+    };
+    let strange = fields.iter().any(|(name, _)| !known.contains(&name.as_str()));
+    if count != 3 && ![Fields, ExtraFields].contains(&leave) || leave == FieldTwice && strange {
+        return Err(Problem::BadFields);
+    }
+    if leave == ExtraFields
+        && known.iter().any(|k| 1 != fields.iter().filter(|f| f.0 == *k).count())
+    {
+        return Err(Problem::BadFields);
+    }
+    Ok(())
+}
+
+/// The bytes of the shape are those of the range.
+fn expect_size(shape: &[u64], item: u64, range: u64, leave: Leave) -> Result<(), Problem> {
     if leave != Size {
         let product = |product: u64, size: &u64| match leave {
             Wrapping => Some(product.wrapping_mul(*size)),
@@ -192,11 +204,11 @@ fn info(name: &str, value: &Json, leave: Leave) -> Result<TensorInfo, Problem> {
         };
         let first = if shape.is_empty() && leave == ScalarIsNothing { 0 } else { item };
         let bytes = shape.iter().try_fold(first, product);
-        if bytes != Some(end - start) {
+        if bytes != Some(range) {
             return Err(Problem::WrongSize);
         }
     }
-    Ok(TensorInfo { name: name.to_string(), dtype, shape, start, end })
+    Ok(())
 }
 
 /// Whole numbers; or, where it is lenient, whatever can be made one.

@@ -11,10 +11,12 @@ type Load = fn(&mut [Slot], &[Saved], &MapLocation, &[String], bool) -> Answer;
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_report();
+    all.extend(of_the_kinds());
     all.extend(of_the_copy());
     all.extend(of_strict());
     all.extend(of_shapes());
     all.extend(of_devices());
+    all.extend(of_places());
     all.extend(of_the_table());
     all
 }
@@ -110,6 +112,11 @@ fn of_the_report() -> Vec<Wrong> {
                 all.into_iter().filter(|it| !some || missing(it)).collect()
             })
         }),
+    ]
+}
+
+fn of_the_kinds() -> Vec<Wrong> {
+    vec![
         loads(
             "5.3-names-hide-shapes",
             "names returned at once",
@@ -289,6 +296,11 @@ fn of_devices() -> Vec<Wrong> {
                 unless(left, model, &known, map)
             },
         ),
+    ]
+}
+
+fn of_places() -> Vec<Wrong> {
+    vec![
         loads("5.3-each-device-once", "a set of devices", |model, file, map, here, strict| {
             let mut seen = BTreeSet::new();
             right(model, file, map, here, strict).map_err(|mut all| {

@@ -10,9 +10,11 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_way();
+    all.extend(of_the_end());
     all.extend(of_the_syncs());
     all.extend(of_the_folder());
     all.extend(of_the_errors());
+    all.extend(of_ways_out());
     all.extend(of_the_cleanup());
     all.extend(of_the_leftovers());
     all
@@ -81,6 +83,11 @@ fn of_the_way() -> Vec<Wrong> {
             let _ = files.remove(&backup);
             Ok(())
         }),
+    ]
+}
+
+fn of_the_end() -> Vec<Wrong> {
+    vec![
         save("5.4-never-renamed", "beside, and no more", |files, path, bytes| {
             write(files, &beside(path), bytes)?;
             files.sync_folder(folder(path))
@@ -231,6 +238,11 @@ fn of_the_errors() -> Vec<Wrong> {
             let _ = files.sync_folder(folder(path));
             renamed
         }),
+    ]
+}
+
+fn of_ways_out() -> Vec<Wrong> {
+    vec![
         save("5.4-unwrap", "unwrap", |files, path, bytes| {
             let mut file = files.create(&beside(path)).unwrap();
             file.write(bytes).unwrap();

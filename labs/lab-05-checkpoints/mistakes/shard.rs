@@ -8,6 +8,7 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_limit();
+    all.extend(of_the_order());
     all.extend(of_the_ties());
     all.extend(of_what_is_lost());
     all.extend(of_the_names());
@@ -110,6 +111,11 @@ fn of_the_limit() -> Vec<Wrong> {
         split("5.5-empty-shard", "closes an empty file", |weights, max_bytes| {
             walk(weights, max_bytes, add)
         }),
+    ]
+}
+
+fn of_the_order() -> Vec<Wrong> {
+    vec![
         split("5.5-full-closes", "less than the limit", |weights, max_bytes| {
             walk(weights, max_bytes, |files, open, weight, max_bytes| {
                 if weight.bytes > max_bytes {

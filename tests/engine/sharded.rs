@@ -16,8 +16,8 @@ pub type Named = Vec<(String, Parameter)>;
 
 /// A model of a few modules, some inside others, with sizes from 0 on and scalars.
 pub fn random_model(generator: &mut Generator, dtype: DType) -> Named {
-    let modules = ["", "embed.", "blocks.0.", "blocks.0.mlp.", "blocks.10.", "head."];
-    let count = 1 + generator.below(8);
+    let modules = ["", "embed.", "blocks.1.", "blocks.1.mlp.", "blocks.10.", "head."];
+    let count = 1 + generator.below(12);
     let param = |number| {
         let dims = generator.below(4);
         let shape: Vec<usize> = (0..dims).map(|_| size(generator)).collect();
@@ -39,11 +39,11 @@ pub fn shardings(model: &Named) -> Vec<Sharding> {
         let inner = format!("{module}.mlp.");
         let is_in = |name: &String| {
             name.starts_with(&format!("{module}."))
-                && (*module != "blocks.0" || !name.starts_with(&inner))
+                && (*module != "blocks.1" || !name.starts_with(&inner))
         };
         model.iter().any(|(name, _)| is_in(name))
     };
-    let units = ["blocks.0", "blocks.0.mlp", "blocks.10"].into_iter().filter(own);
+    let units = ["blocks.1", "blocks.1.mlp", "head"].into_iter().filter(own);
     let units = units.map(str::to_string).collect();
     vec![Sharding::PerParameter, Sharding::Flat { units: Vec::new() }, Sharding::Flat { units }]
 }

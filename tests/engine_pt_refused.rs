@@ -158,7 +158,8 @@ fn a_storage_that_is_not_what_the_pickle_says_is_refused() {
 }
 
 /// The opcodes that are carried out, by their bytes: what PyTorch writes in protocols 2 to 5.
-const CARRIED_OUT: &[u8] = b"\x80\x95.(})]t\x85\x86\x87N\x88\x89JKM\x8aGXaesuqrhjcRbQCB\x8e\x96\x8c\x8d\x94\x93\x8f\x90\x91";
+const CARRIED_OUT: &[u8] = b"\x80\x95.(})]t\x85\x86\x87N\x88\x89JKM\x8aGXaesuqrhjcRbQ\
+    CB\x8e\x96\x8c\x8d\x94\x93\x8f\x90\x91";
 
 #[test]
 fn every_other_opcode_is_refused_by_name() {

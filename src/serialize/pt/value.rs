@@ -97,7 +97,7 @@ impl<'a> PtValue<'a> {
         }
     }
 
-    /// The value of a dict under a text.
+    /// The value of a dict under a text; the first one if a damaged file has several.
     pub fn get(self, key: &str) -> Option<PtValue<'a>> {
         let found = self.entries()?.find(|(own, _)| own.as_str() == Some(key));
         found.map(|(_, value)| value)

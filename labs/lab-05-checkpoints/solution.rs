@@ -1,7 +1,7 @@
 //! Lab 05, Checkpoints. Seven exercises; 5.6 and 5.7 have two functions each.
 //!
-//! Replace each `exercise!(..)` by your code, and mend what 5.7 hands out. Grade with
-//! `cargo test --test lab-05-checkpoints`, ask for a hint with `cargo run --bin course -- hint 5.1`.
+//! Replace each `exercise!(..)` by your code, and mend what 5.7 hands out. Grade them with
+//! `cargo test --test lab-05-checkpoints`; `cargo run --bin course -- hint 5.1` gives a hint.
 #![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -309,12 +309,7 @@ pub fn resume_run(saved: &SavedRun, run: &mut Run) {
 // SOLUTION
 
 /// 5.1 The lines of a module and of all below it. What is written already stands in `written`.
-fn visit(
-    node: &Node,
-    prefix: &str,
-    written: &mut Vec<(Handle, String)>,
-    entries: &mut Vec<Entry>,
-) {
+fn visit(node: &Node, prefix: &str, written: &mut Vec<(Handle, String)>, entries: &mut Vec<Entry>) {
     let parameters = node.parameters.iter().map(|(name, tensor)| (name, tensor));
     let persistent = node.buffers.iter().filter(|buffer| buffer.persistent);
     let buffers = persistent.map(|buffer| (&buffer.name, &buffer.tensor));

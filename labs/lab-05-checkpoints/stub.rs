@@ -1,7 +1,7 @@
 //! Lab 05, Checkpoints. Seven exercises; 5.6 and 5.7 have two functions each.
 //!
-//! Replace each `exercise!(..)` by your code, and mend what 5.7 hands out. Grade with
-//! `cargo test --test lab-05-checkpoints`, ask for a hint with `cargo run --bin course -- hint 5.1`.
+//! Replace each `exercise!(..)` by your code, and mend what 5.7 hands out. Grade them with
+//! `cargo test --test lab-05-checkpoints`; `cargo run --bin course -- hint 5.1` gives a hint.
 #![allow(dead_code, unused_imports, unused_variables)] // what you have not begun is silent
 
 use std::collections::{BTreeMap, HashMap, HashSet};

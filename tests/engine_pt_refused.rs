@@ -158,8 +158,8 @@ fn a_storage_that_is_not_what_the_pickle_says_is_refused() {
 }
 
 /// The opcodes that are carried out, by their bytes: what PyTorch writes in protocols 2 to 5.
-const CARRIED_OUT: &[u8] =
-    b"\x80\x95.(})]tNJKMGXaesuqrhjcRbQCB\x85\x86\x87\x88\x89\x8a\x8c\x8d\x8e\x8f\x90\x91\x93\x94\x96";
+const CARRIED_OUT: &[u8] = b"\x80\x95.(})]tNJKMGXaesuqrhjcRbQCB\
+      \x85\x86\x87\x88\x89\x8a\x8c\x8d\x8e\x8f\x90\x91\x93\x94\x96";
 
 #[test]
 fn every_other_opcode_is_refused_by_name() {
@@ -267,7 +267,7 @@ fn the_checksum_is_that_of_zip() {
         let data: Vec<u8> = (0..length).map(|i| (i * 37) as u8).collect();
         let file = pt(&dict(&[("n", int(1))]), &[("0", &data)]);
         assert!(open(&file).is_ok(), "{length}");
-        let bytes = [&data[..], &vec![0; 8]].concat();
+        let bytes = [&data[..], &[0; 8]].concat();
         let w = tensor(storage("ByteStorage", "0", "cpu", bytes.len() as i64), 0, &[1], &[1]);
         let state = load(&pt(&dict(&[("w", w)]), &[("0", &bytes)])).expect("its checksum is right");
         let first: Tensor = state.get("w").expect("it is there").clone();

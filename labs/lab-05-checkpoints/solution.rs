@@ -243,12 +243,12 @@ pub fn reads_per_parameter(
         let (old, new) = (rows.div_ceil(old_world), rows.div_ceil(new_world));
         let begin = rows.min(rank * new);
         let end = rows.min(begin + new);
-        for file in 0..old_world {
+        for (file, before) in before.iter_mut().enumerate() {
             let first = rows.min(file * old);
             let behind = rows.min(first + old);
             let (a, b) = (begin.max(first), end.min(behind));
             if a < b && row > 0 {
-                let (from, count) = (before[file] + (a - first) * row, (b - a) * row);
+                let (from, count) = (*before + (a - first) * row, (b - a) * row);
                 match reads.last_mut() {
                     Some(last) if last.file == file && last.from + last.count == from => {
                         last.count += count;
@@ -257,7 +257,7 @@ pub fn reads_per_parameter(
                 }
                 to += count;
             }
-            before[file] += (behind - first) * row;
+            *before += (behind - first) * row;
         }
     }
     reads

@@ -53,18 +53,18 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
         };
         let share = rows(total, new, rank, thought);
         let chunk = |world: usize| total.div_ceil(world) * row;
-        for file in 0..old {
+        for (file, before) in before.iter_mut().enumerate() {
             let world = if thought == NewChunks { new } else { old };
             let saved = rows(total, world, file, thought);
             let (first, last) = (share.0.max(saved.0), share.1.min(saved.1));
-            let origin = if thought == FileBeginsAnew { 0 } else { before[file] };
+            let origin = if thought == FileBeginsAnew { 0 } else { *before };
             let start = if thought == ShareBeginsAnew { 0 } else { filled };
             for at in first * row..(last * row).max(first * row) {
                 let (to, from) = (start + at - share.0 * row, origin + at - saved.0 * row);
                 all.push(Cell { to, file, from });
             }
             let padded = thought == FilesPadded;
-            before[file] += if padded { chunk(old) } else { (saved.1 - saved.0) * row };
+            *before += if padded { chunk(old) } else { (saved.1 - saved.0) * row };
         }
         let padded = thought == SharePadded;
         filled += if padded { chunk(new) } else { (share.1 - share.0) * row };

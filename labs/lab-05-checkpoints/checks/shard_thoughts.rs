@@ -101,7 +101,7 @@ fn grouped(sizes: &[(usize, u64)], max_bytes: u64, thought: Thought) -> Vec<Plac
     let (mut large, mut open, mut held) = (Vec::new(), Places::new(), 0);
     for &(at, bytes) in sizes {
         let too_large = bytes > max_bytes;
-        if too_large && matches!(thought, Right | LargeLast) || too_large && by_the_book(thought) {
+        if too_large && (matches!(thought, Right | LargeLast) || by_the_book(thought)) {
             let list = if thought == LargeLast { &mut large } else { &mut files };
             list.push(vec![at]);
             continue;

@@ -195,14 +195,14 @@ fn cut(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, border: Borde
     for shape in shapes {
         let row = shape[1..].iter().product::<usize>();
         let (first, last) = (border(shape[0], new, rank), border(shape[0], new, rank + 1));
-        for file in 0..old {
+        for (file, used) in used.iter_mut().enumerate() {
             let saved = (border(shape[0], old, file), border(shape[0], old, file + 1));
             let (from, to) = (first.max(saved.0), last.min(saved.1));
             if from < to && row > 0 {
                 let (count, to) = ((to - from) * row, filled + (from - first) * row);
-                reads.push(Read { file, from: used[file] + (from - saved.0) * row, count, to });
+                reads.push(Read { file, from: *used + (from - saved.0) * row, count, to });
             }
-            used[file] += (saved.1 - saved.0) * row;
+            *used += (saved.1 - saved.0) * row;
         }
         filled += (last - first) * row;
     }

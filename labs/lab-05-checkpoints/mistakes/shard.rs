@@ -138,7 +138,7 @@ fn of_the_order() -> Vec<Wrong> {
         }),
         split("5.5-by-size", "the largest first", |weights, max_bytes| {
             let mut by_size = weights.to_vec();
-            by_size.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+            by_size.sort_by_key(|weight| std::cmp::Reverse(weight.bytes));
             right(&by_size, max_bytes)
         }),
         split("5.5-first-fit", "any file with room", |weights, max_bytes| {

@@ -36,8 +36,14 @@ struct File {
     gave_up: bool,
 }
 
-/// A name that comes to stand for a file, or for none.
-type Renaming = Vec<(PathBuf, Option<usize>)>;
+/// Names that come to stand for a file, or for none, all at once.
+#[derive(Debug, Clone)]
+struct Renaming {
+    names: Vec<(PathBuf, Option<usize>)>,
+    /// A sync of the folder has failed since, and later ones do not bring it to the disk: see
+    /// [`File::gave_up`].
+    gave_up: bool,
+}
 
 /// All names and files.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +121,7 @@ impl Disk {
     /// The names on the disk if so many of the changes since the last sync have reached it.
     fn names_after(&self, kept: usize) -> BTreeMap<PathBuf, usize> {
         let mut names = self.synced.clone();
-        self.unsynced[..kept].iter().for_each(|renaming| apply(&mut names, renaming));
+        self.unsynced[..kept].iter().for_each(|renaming| renaming.apply(&mut names));
         names
     }
 
@@ -153,32 +159,47 @@ impl Disk {
                 self.files[*file].unsynced.push(Change::Appended(half));
             }
             Op::Sync(file) => self.files[*file].gave_up = true,
+            Op::SyncFolder(folder) => {
+                let inside = self.unsynced.iter_mut().filter(|renaming| renaming.is_in(folder));
+                inside.for_each(|renaming| renaming.gave_up = true);
+            }
             _ => {}
         }
     }
 
-    fn rename(&mut self, renaming: Renaming) {
-        apply(&mut self.names, &renaming);
+    fn rename(&mut self, names: Vec<(PathBuf, Option<usize>)>) {
+        let renaming = Renaming { names, gave_up: false };
+        renaming.apply(&mut self.names);
         self.unsynced.push(renaming);
     }
 
     fn sync_folder(&mut self, folder: &Path) {
-        // Nothing is ever renamed from one folder into another.
-        let is_inside = |renaming: &mut Renaming| {
-            renaming.iter().all(|(path, _)| path.parent() == Some(folder))
-        };
-        for renaming in self.unsynced.extract_if(.., is_inside) {
-            apply(&mut self.synced, &renaming);
+        let due = |renaming: &mut Renaming| renaming.is_in(folder) && !renaming.gave_up;
+        for renaming in self.unsynced.extract_if(.., due).collect::<Vec<_>>() {
+            renaming.apply(&mut self.synced);
+            // What was given up and concerned the same name no longer matters.
+            self.unsynced.retain(|other| !other.gave_up || !other.shares_a_name(&renaming));
         }
     }
 }
 
-fn apply(names: &mut BTreeMap<PathBuf, usize>, renaming: &Renaming) {
-    for (path, file) in renaming {
-        match file {
-            Some(file) => names.insert(path.clone(), *file),
-            None => names.remove(path),
-        };
+impl Renaming {
+    fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
+        for (path, file) in &self.names {
+            match file {
+                Some(file) => names.insert(path.clone(), *file),
+                None => names.remove(path),
+            };
+        }
+    }
+
+    /// Nothing is ever renamed from one folder into another.
+    fn is_in(&self, folder: &Path) -> bool {
+        self.names.iter().all(|(path, _)| path.parent() == Some(folder))
+    }
+
+    fn shares_a_name(&self, other: &Renaming) -> bool {
+        self.names.iter().any(|(path, _)| other.names.iter().any(|(name, _)| name == path))
     }
 }
 

@@ -38,6 +38,9 @@ fn good_ones(rng: &mut Generator) -> Vec<Good> {
     let one = files::of(&[files::info("a", "F32", &[2], 0, 8)], 8);
     let plain = ("5.2-refuses-all", REFUSES_ALL);
     let mut all = vec![good("one tensor of two F32", plain, one)];
+    let kept_back = ("5.2-names-kept-back", KEPT_BACK);
+    let named = files::of(&[files::info("__positions__", "I64", &[3], 0, 24)], 24);
+    all.push(good("a name with underscores", kept_back, named));
     let order = ("5.2-header-order", HEADER_ORDER);
     all.extend((0..6).map(|_| good("in another order in the header", order, files::random(rng))));
     let scalar = files::info("step", "I64", &[], 0, 8);
@@ -224,6 +227,8 @@ const SORTED_BY_START: &str = "An empty tensor begins where a full one begins, a
     behind it. Sort by start and end: the empty one comes first.";
 const METADATA: &str = "`__metadata__` was taken for a tensor. It holds what programs write for \
     each other, and is not in the answer.";
+const KEPT_BACK: &str = "A tensor was left out for the underscores of its name. One name alone is \
+    none of a tensor's: `__metadata__`.";
 const ANSWER_ORDER: &str = "All tensors are there, in another order than in the header.";
 const ABSOLUTE: &str = "The offsets were counted from the beginning of the file. In the header \
     they count from the end of the header, and so in the answer.";

@@ -83,7 +83,10 @@ fn of_ignored(run: &Run, at: usize) -> Thought {
             if again > Some(at) { SYNCED_AGAIN } else { IGNORED_SYNC }
         }
         Op::Rename(..) => IGNORED_RENAME,
-        Op::SyncFolder(_) => IGNORED_FOLDER,
+        Op::SyncFolder(_) => {
+            let again = last(&run.log, |op| op == &run.log[at].op);
+            if again > Some(at) { FOLDER_SYNCED_AGAIN } else { IGNORED_FOLDER }
+        }
         Op::Remove(_) => UNKNOWN,
     }
 }
@@ -271,6 +274,11 @@ const IGNORED_FOLDER: Thought = (
     "5.4-ignored-folder",
     "The sync of the folder has failed, and the save reports a success. The new name may not be on \
      the disk: the caller must know.",
+);
+const FOLDER_SYNCED_AGAIN: Thought = (
+    "5.4-folder-synced-again",
+    "The sync of the folder has failed, and a second one succeeded. The second says nothing about \
+     a name that the first was to bring to the disk. Return the first one's error.",
 );
 const OTHER_DISK: Thought = (
     "5.4-other-disk",

@@ -30,6 +30,7 @@ enum Leave {
     MetadataUnseen,
     MetadataTwice,
     MetadataIsTensor,
+    Underscores,
     Fields,
     ExtraFields,
     FieldTwice,
@@ -106,7 +107,7 @@ fn of_pairs(mut pairs: Pairs, data: u64, header: u64, leave: Leave) -> Answer {
     }
     let mut tensors: Vec<TensorInfo> = Vec::new();
     for (i, (name, value)) in pairs.iter().enumerate() {
-        let meta = name == "__metadata__";
+        let meta = name == "__metadata__" || leave == Underscores && name.starts_with("__");
         let again = pairs[..i].iter().any(|(other, _)| other == name);
         if again && !(meta && leave == MetadataTwice) {
             return Err(refusal(Problem::Duplicate, name));
@@ -114,7 +115,7 @@ fn of_pairs(mut pairs: Pairs, data: u64, header: u64, leave: Leave) -> Answer {
         if meta && leave != MetadataIsTensor {
             let texts = matches!(value, Json::Object(pairs)
                 if pairs.iter().all(|(_, value)| matches!(value, Json::Text(_))));
-            if !texts && leave != MetadataUnseen {
+            if !texts && ![MetadataUnseen, Underscores].contains(&leave) {
                 return Err(refusal(Problem::BadMetadata, name));
             }
             continue;
@@ -334,6 +335,7 @@ fn of_the_names() -> Vec<Wrong> {
         read("5.2-metadata-is-a-tensor", "metadata like a tensor", |file| {
             with(file, MetadataIsTensor)
         }),
+        read("5.2-names-kept-back", "no name with underscores", |file| with(file, Underscores)),
         read("5.2-another-name", "the name of the file", |file| with(file, NameOfFile)),
         read("5.2-another-rule", "one problem for all", |file| with(file, OneProblem)),
     ]

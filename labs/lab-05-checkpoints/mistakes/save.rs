@@ -243,6 +243,15 @@ fn of_the_errors() -> Vec<Wrong> {
 
 fn of_ways_out() -> Vec<Wrong> {
     vec![
+        save("5.4-folder-synced-again", "syncs the folder once more", |files, path, bytes| {
+            let written = write(files, &beside(path), bytes);
+            let renamed = written.and_then(|()| files.rename(&beside(path), path));
+            if renamed.is_err() {
+                let _ = files.remove(&beside(path));
+            }
+            renamed?;
+            files.sync_folder(folder(path)).or_else(|_| files.sync_folder(folder(path)))
+        }),
         save("5.4-unwrap", "unwrap", |files, path, bytes| {
             let mut file = files.create(&beside(path)).unwrap();
             file.write(bytes).unwrap();

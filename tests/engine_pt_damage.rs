@@ -3,6 +3,8 @@
 
 #[path = "engine/archive.rs"]
 mod archive;
+#[path = "engine/heap.rs"]
+mod heap;
 #[path = "engine/pt_exercise.rs"]
 mod pt_exercise;
 
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 use archive::pt;
 use engine_room::rng::Generator;
 use engine_room::serialize::read_pickle;
-use pt_exercise::alone;
+use heap::alone;
 
 const SEED: u64 = 20_261_203;
 

@@ -5,6 +5,8 @@
 mod exercise;
 #[path = "engine/files.rs"]
 mod files;
+#[path = "engine/heap.rs"]
+mod heap;
 
 use std::fs;
 
@@ -14,8 +16,9 @@ use engine_room::serialize::{
     MapLocation, StateDict, load_file, load_sharded, save_file, save_sharded, serialize,
 };
 use engine_room::{DType, Device, Tensor};
-use exercise::{alone, header, index, measured};
+use exercise::{header, index};
 use files::{CPU, Folder, golden, says, state, unhex};
+use heap::{alone, measured};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20_240_517;

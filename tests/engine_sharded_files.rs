@@ -5,6 +5,8 @@
 mod exercise_sharded;
 #[path = "engine/failed.rs"]
 mod failed;
+#[path = "engine/heap.rs"]
+mod heap;
 #[path = "engine/scratch.rs"]
 mod scratch;
 #[path = "engine/sharded.rs"]
@@ -14,7 +16,6 @@ use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine_room::memory::{max_memory_allocated, memory_allocated, reset_peak_memory_stats};
 use engine_room::nn::Parameter;
@@ -24,16 +25,11 @@ use engine_room::serialize::{
     Disk, Files, NewFile, Sharding, Share, StateDict, load_share, save_index, save_share, save_with,
 };
 use engine_room::{DType, Device, Error, Tensor};
-use exercise_sharded::{INDEX, damaged, fill, load, measured};
+use exercise_sharded::{INDEX, damaged, fill, load};
 use failed::fails;
+use heap::{alone, measured};
 use scratch::Scratch;
 use sharded::{all_ranks, plain, save_all};
-
-/// The counters of memory belong to the process: one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Parameters of these shapes after one step of AdamW.
 fn stepped(shapes: &[(&str, &[usize])]) -> Share {

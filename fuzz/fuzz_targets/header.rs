@@ -10,6 +10,8 @@
 
 #[path = "../../tests/engine/exercise.rs"]
 mod exercise;
+#[path = "../../tests/engine/heap.rs"]
+mod heap;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = exercise::header(bytes);

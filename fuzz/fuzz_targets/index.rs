@@ -11,6 +11,8 @@
 
 #[path = "../../tests/engine/exercise.rs"]
 mod exercise;
+#[path = "../../tests/engine/heap.rs"]
+mod heap;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,8 @@
 mod archive;
 #[path = "../../tests/engine/pt_exercise.rs"]
 mod pt_exercise;
+#[path = "../../tests/engine/heap.rs"]
+mod heap;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = pt_exercise::file(bytes);

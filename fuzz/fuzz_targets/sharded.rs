@@ -9,6 +9,8 @@
 
 #[path = "../../tests/engine/exercise_sharded.rs"]
 mod exercise_sharded;
+#[path = "../../tests/engine/heap.rs"]
+mod heap;
 
 use std::fs;
 use std::path::{Path, PathBuf};

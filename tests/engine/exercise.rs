@@ -3,37 +3,19 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine_room::serialize::{MapLocation, StateDict, deserialize, load_sharded};
 use engine_room::{Device, Error};
-use peak_alloc::PeakAlloc;
 use safetensors::SafeTensors;
 use safetensors::tensor::View;
 
-#[global_allocator]
-pub static HEAP: PeakAlloc = PeakAlloc;
+use crate::heap::measured;
 
 /// Bytes of the heap for each byte of a file. Most is for a header of many empty tensors or short
 /// notes: 25 bytes of text become an entry in a list, in a set of names, and in the reference's.
 const PER_BYTE: usize = 24;
 /// And for a file however short: messages, names of files, a set with room for some names.
 const AT_LEAST: usize = 32 << 10;
-
-/// The heap is the process's, so whoever measures it is alone.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `f` gives, and how many bytes of the heap were in use at most while it ran, beyond those
-/// before.
-pub fn measured<T>(f: impl FnOnce() -> T) -> (T, usize) {
-    let before = HEAP.current_usage();
-    HEAP.reset_peak_usage();
-    let result = f();
-    (result, HEAP.peak_usage().saturating_sub(before))
-}
 
 /// Reads any bytes as a file. It allocates in proportion to them; and what it takes, the reference
 /// takes too and finds the same in.

@@ -7,10 +7,8 @@ use std::path::Path;
 use engine_room::nn::Parameter;
 use engine_room::serialize::{Disk, Sharding, Share, load_share, reshard, save_index, save_share};
 use engine_room::{Device, Error, Tensor};
-use peak_alloc::PeakAlloc;
 
-#[global_allocator]
-static HEAP: PeakAlloc = PeakAlloc;
+use crate::heap::measured;
 
 /// The name of the index.
 pub const INDEX: &str = "sharded.index.json";
@@ -19,14 +17,6 @@ pub const INDEX: &str = "sharded.index.json";
 const PER_BYTE: usize = 24;
 /// And however short they are: messages, names of files, lists with room for some entries.
 const AT_LEAST: usize = 32 << 10;
-
-/// What `f` gives, and the most bytes of the heap in use while it ran, beyond those before.
-pub fn measured<T>(f: impl FnOnce() -> T) -> (T, usize) {
-    let before = HEAP.current_usage();
-    HEAP.reset_peak_usage();
-    let result = f();
-    (result, HEAP.peak_usage().saturating_sub(before))
-}
 
 /// Loads the whole state of a folder.
 pub fn load(folder: &Path) -> Result<Share, Error> {

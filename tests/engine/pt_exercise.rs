@@ -1,16 +1,11 @@
 //! Everything that is done with a `.pt` file, or with a pickle, that somebody made. Seeded damage
 //! calls it in engine_pt_damage.rs, and libFuzzer in fuzz/.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use engine_room::Device;
 use engine_room::serialize::{MapLocation, PtFile, PtValue, pickle_opcodes};
-use peak_alloc::PeakAlloc;
 
 use crate::archive::pt;
-
-#[global_allocator]
-static HEAP: PeakAlloc = PeakAlloc;
+use crate::heap;
 
 /// Most values that are looked at: a list may hold itself.
 const VALUES: usize = 1000;
@@ -20,19 +15,9 @@ const VALUES: usize = 1000;
 const PER_BYTE: usize = 64;
 const AT_LEAST: usize = 96 << 10;
 
-/// The heap is the process's, so whoever measures it is alone.
-#[allow(dead_code, reason = "a fuzz target has one thread")]
-pub fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Runs `f` on bytes, and compares the most that it takes of the heap with them.
 fn measured<T>(bytes: &[u8], f: impl FnOnce(&[u8]) -> T) -> T {
-    let before = HEAP.current_usage();
-    HEAP.reset_peak_usage();
-    let result = f(bytes);
-    let peak = HEAP.peak_usage().saturating_sub(before);
+    let (result, peak) = heap::measured(|| f(bytes));
     let allowed = AT_LEAST + PER_BYTE * bytes.len();
     assert!(peak <= allowed, "{peak} bytes of the heap for a file of {}", bytes.len());
     result

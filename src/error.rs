@@ -8,6 +8,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe, Location};
+use std::path::Path;
 use std::sync::Once;
 
 /// The payload of the panic that follows a wrong call.
@@ -79,6 +80,18 @@ pub enum Error {
         /// What is wrong and what to do.
         message: String,
     },
+}
+
+impl Error {
+    /// What is wrong with a file, and what to do.
+    pub(crate) fn file(path: &Path, message: impl Into<String>) -> Error {
+        Error::File { path: path.display().to_string(), message: message.into() }
+    }
+
+    /// What does not fit.
+    pub(crate) fn mismatch(message: impl Into<String>) -> Error {
+        Error::Mismatch { message: message.into() }
+    }
 }
 
 impl fmt::Display for Error {

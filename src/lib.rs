@@ -13,6 +13,7 @@ mod device;
 mod display;
 mod dtype;
 mod error;
+mod json;
 mod layout;
 pub mod memory;
 pub mod nn;

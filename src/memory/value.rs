@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use crate::json::JsonText;
+
 /// A value that both forms can hold.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
@@ -74,7 +76,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Value::Number(number) => write!(f, "{number}"),
-            Value::Text(text) => write_json_text(text, f),
+            Value::Text(text) => write!(f, "{}", JsonText(text)),
             Value::List(items) => {
                 f.write_char('[')?;
                 for (i, item) in items.iter().enumerate() {
@@ -91,16 +93,4 @@ impl fmt::Display for Value {
             }
         }
     }
-}
-
-fn write_json_text(text: &str, f: &mut fmt::Formatter) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => write!(f, "\\{c}")?,
-            c if c < ' ' => write!(f, "\\u{:04x}", c as u32)?,
-            c => f.write_char(c)?,
-        }
-    }
-    f.write_char('"')
 }

@@ -92,9 +92,9 @@ impl Checkpoints {
     /// # Errors
     /// If the folder cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
-        let names = self.files.list(&self.folder).map_err(|error| Error::File {
-            path: self.folder.display().to_string(),
-            message: format!("{error}; checkpoints go into a folder that is there: make it first"),
+        let names = self.files.list(&self.folder).map_err(|error| {
+            let advice = "checkpoints go into a folder that is there: make it first";
+            Error::file(&self.folder, format!("{error}; {advice}"))
         })?;
         let entry = |name: String| {
             let (number, step) = numbers(&name)?;
@@ -119,13 +119,9 @@ impl Checkpoints {
             }
         }
         let Some((_, last)) = damaged.first() else { return Ok(None) };
-        Err(Error::File {
-            path: self.folder.display().to_string(),
-            message: format!(
-                "none of its {} checkpoints can be read; the last one: {last}",
-                damaged.len()
-            ),
-        })
+        let count = damaged.len();
+        let message = format!("none of its {count} checkpoints can be read; the last one: {last}");
+        Err(Error::file(&self.folder, message))
     }
 }
 

@@ -80,19 +80,18 @@ pub fn replace(
     let failed = |error: io::Error| failure(path, &error);
     let target = files.resolve(path).map_err(failed)?;
     let Some(name) = target.file_name().and_then(|name| name.to_str()) else {
-        let message = "this is no name of a file; name one inside a folder".to_string();
-        return Err(Error::File { path: path.display().to_string(), message });
+        return Err(Error::file(path, "this is no name of a file; name one inside a folder"));
     };
     remove_leftovers(files, folder_of(&target), &|saved| saved == name);
     let mut temporary = Temporary::beside(files, &target, name).map_err(failed)?;
     temporary.fill(write).and_then(|()| files.rename(&temporary.path, &target)).map_err(failed)?;
     temporary.renamed = true;
-    files.sync_folder(folder_of(&target)).map_err(|error| Error::File {
-        path: path.display().to_string(),
-        message: format!(
+    files.sync_folder(folder_of(&target)).map_err(|error| {
+        let message = format!(
             "the new file is in place, but its folder could not be synced ({error}), so a power \
              failure may bring back the old one; save again"
-        ),
+        );
+        Error::file(path, message)
     })
 }
 
@@ -177,5 +176,5 @@ fn failure(path: &Path, error: &io::Error) -> Error {
         }
         _ => "nothing was saved, and a file that was there before is as it was",
     };
-    Error::File { path: path.display().to_string(), message: format!("{error}; {advice}") }
+    Error::file(path, format!("{error}; {advice}"))
 }

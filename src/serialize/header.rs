@@ -18,7 +18,8 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 
 use crate::dtype::DType;
 use crate::error::{Error, Quoted};
-use crate::serialize::json::{Reader, read_strings, write_string, write_strings};
+use crate::json::JsonText;
+use crate::serialize::json::{Reader, read_strings, write_strings};
 use crate::shape::{Dims, MAX_DIMS};
 
 /// Bytes of the length at the front.
@@ -211,9 +212,7 @@ fn reference_takes(entries: &[Entry]) -> Result<(), String> {
 /// If a tensor has the name that is the metadata's, or the header becomes too long for the format.
 pub(super) fn written(entries: &[Entry], metadata: &[(String, String)]) -> Result<Vec<u8>, Error> {
     let refuse = |message: String| Err(Error::Mismatch { message });
-    let mut text = String::from("{");
-    write_string(&mut text, METADATA);
-    text.push(':');
+    let mut text = format!("{{{}:", JsonText(METADATA));
     write_strings(&mut text, metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     for Entry { name, dtype, shape, bytes } in entries {
         if name == METADATA {
@@ -222,11 +221,10 @@ pub(super) fn written(entries: &[Entry], metadata: &[(String, String)]) -> Resul
                  file's own notes; rename it"
             ));
         }
-        text.push(',');
-        write_string(&mut text, name);
         let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
         text.push_str(&format!(
-            ":{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+            ",{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+            JsonText(name),
             theirs(*dtype),
             shape.join(","),
             bytes.start,

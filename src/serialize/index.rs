@@ -11,7 +11,8 @@
 use std::collections::HashSet;
 
 use crate::error::Quoted;
-use crate::serialize::json::{Reader, write_string};
+use crate::json::JsonText;
+use crate::serialize::json::Reader;
 
 /// Which file has which tensor.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,10 +60,8 @@ impl Index {
             self.total_size
         );
         for (number, (name, file)) in self.weight_map.iter().enumerate() {
-            out.push_str(if number == 0 { "\n    " } else { ",\n    " });
-            write_string(&mut out, name);
-            out.push_str(": ");
-            write_string(&mut out, file);
+            let comma = if number == 0 { "" } else { "," };
+            out += &format!("{comma}\n    {}: {}", JsonText(name), JsonText(file));
         }
         out.push_str(if self.weight_map.is_empty() { "}\n}\n" } else { "\n  }\n}\n" });
         out

@@ -8,8 +8,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use crate::error::Quoted;
+use crate::json::JsonText;
 
 /// How deep objects and lists may lie in one another. A header needs three.
 const MAX_DEPTH: usize = 32;
@@ -299,20 +301,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends a string as JSON writes it.
-pub(super) fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
 /// An object of strings, `{"a":"b"}`.
 pub(super) fn write_strings<'t>(out: &mut String, pairs: impl Iterator<Item = (&'t str, &'t str)>) {
     out.push('{');
@@ -320,9 +308,7 @@ pub(super) fn write_strings<'t>(out: &mut String, pairs: impl Iterator<Item = (&
         if number > 0 {
             out.push(',');
         }
-        write_string(out, key);
-        out.push(':');
-        write_string(out, value);
+        let _ = write!(out, "{}:{}", JsonText(key), JsonText(value));
     }
     out.push('}');
 }

@@ -86,7 +86,7 @@ pub(super) fn place_all<'a>(
          the file to those that are here",
         absent.join("; ")
     );
-    Err(Error::File { path: path.display().to_string(), message })
+    Err(Error::file(path, message))
 }
 
 /// The first names and how many more there are.

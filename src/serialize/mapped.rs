@@ -17,10 +17,10 @@ impl Mapped {
     /// # Errors
     /// If it cannot be opened or is none, e.g. a folder.
     pub fn open(path: &Path) -> Result<Mapped, Error> {
-        let failed = |error: std::io::Error| file_error(path, &format!("cannot be read: {error}"));
+        let failed = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
         let file = File::open(path).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err(file_error(path, "cannot be read: it is no file; name a file"));
+            return Err(Error::file(path, "cannot be read: it is no file; name a file"));
         }
         #[expect(unsafe_code, reason = "the compiler cannot know who else has the file")]
         // SAFETY: the bytes must stay as they are while they are mapped. The engine replaces files
@@ -38,9 +38,4 @@ impl Deref for Mapped {
     fn deref(&self) -> &[u8] {
         &self.0
     }
-}
-
-/// What is wrong with a file.
-pub(super) fn file_error(path: &Path, message: &str) -> Error {
-    Error::File { path: path.display().to_string(), message: message.to_string() }
 }

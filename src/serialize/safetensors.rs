@@ -28,7 +28,7 @@ use crate::serialize::files::{Files, replace};
 use crate::serialize::header::{self, Entry, Header};
 use crate::serialize::json::{Reader, read_strings, write_strings};
 use crate::serialize::map_location::{MapLocation, place_all};
-use crate::serialize::mapped::{Mapped, file_error};
+use crate::serialize::mapped::Mapped;
 use crate::shape::Dims;
 use crate::storage::Storage;
 
@@ -83,19 +83,7 @@ pub fn serialize(state: &StateDict) -> Result<Vec<u8>, Error> {
 /// If it cannot be read or is damaged, or if a device is not here. No tensor is made before all of
 /// the header has been checked.
 pub fn load_file(path: &Path, map_location: &MapLocation) -> Result<StateDict, Error> {
-    load_with(path, map_location).map(|(state, _)| state)
-}
-
-/// As [`load_file`], with the texts that [`save_with`] was given.
-pub(super) fn load_with(
-    path: &Path,
-    map_location: &MapLocation,
-) -> Result<(StateDict, Vec<(String, String)>), Error> {
-    let opened = Opened::open(path)?;
-    let state = opened.contents().state(map_location)?;
-    let mut metadata = opened.header.metadata;
-    metadata.retain(|(key, _)| ![FORMAT, TIED, DEVICES].contains(&key.as_str()));
-    Ok((state, metadata))
+    Opened::open(path)?.contents().state(map_location)
 }
 
 /// The tensors of a file that is in memory.
@@ -109,7 +97,7 @@ pub fn deserialize(bytes: &[u8], map_location: &MapLocation) -> Result<StateDict
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Header, Error> {
-    Header::parse(bytes, bytes.len() as u64).map_err(|message| file_error(path, &message))
+    Header::parse(bytes, bytes.len() as u64).map_err(|message| Error::file(path, message))
 }
 
 /// A file whose header was read and checked.
@@ -234,7 +222,7 @@ impl Contents<'_> {
     }
 
     fn wrong(&self, message: &str) -> Error {
-        file_error(self.path, message)
+        Error::file(self.path, message)
     }
 }
 

@@ -32,9 +32,8 @@ impl SavedRun {
     /// What is in a file, if that is a checkpoint of a training.
     pub(super) fn load(path: &Path, map_location: &MapLocation) -> Result<SavedRun, Error> {
         let all = load_file(path, map_location)?;
-        let step = Reader::new(&all, "")?.count(STEP).map_err(|error| Error::File {
-            path: path.display().to_string(),
-            message: format!("{error}; weights alone are loaded with load_file"),
+        let step = Reader::new(&all, "")?.count(STEP).map_err(|error| {
+            Error::file(path, format!("{error}; weights alone are loaded with load_file"))
         })?;
         Ok(SavedRun { step, all })
     }
@@ -58,8 +57,9 @@ impl SavedRun {
     /// If there is none of this name.
     pub fn tensor(&self, name: &str) -> Result<Tensor, Error> {
         let found = self.all.get(&format!("{EXTRA}{name}")).cloned();
-        found
-            .ok_or_else(|| mismatch(format!("the checkpoint has no {name:?} of the program's own")))
+        found.ok_or_else(|| {
+            Error::mismatch(format!("the checkpoint has no {name:?} of the program's own"))
+        })
     }
 
     /// A text of the program's own.
@@ -70,7 +70,7 @@ impl SavedRun {
         let x = self.tensor(name)?;
         let bytes = (x.dtype() == crate::DType::U8).then(|| x.to(Device::Cpu).to_vec());
         bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-            mismatch(format!("{name:?} in the checkpoint is {}, no text", x.brief()))
+            Error::mismatch(format!("{name:?} in the checkpoint is {}, no text", x.brief()))
         })
     }
 
@@ -106,7 +106,7 @@ impl SavedRun {
         let found = Reader::new(&self.all, prefix)?;
         let name = prefix.trim_end_matches('.');
         match found.is_empty() {
-            true => Err(mismatch(format!("the checkpoint has no {name}"))),
+            true => Err(Error::mismatch(format!("the checkpoint has no {name}"))),
             false => Ok(found),
         }
     }
@@ -240,7 +240,9 @@ impl<'a> Restore<'a> {
         }
         match faults.is_empty() {
             true => Ok(()),
-            false => Err(mismatch(format!("the checkpoint does not fit: {}", faults.join("; ")))),
+            false => {
+                Err(Error::mismatch(format!("the checkpoint does not fit: {}", faults.join("; "))))
+            }
         }
     }
 
@@ -287,7 +289,7 @@ impl<'a> Restore<'a> {
         }
         match (&self.sampler, parts.sampler) {
             (Some(sampler), Some(state)) if sampler.state().len != state.len => {
-                Err(mismatch(format!(
+                Err(Error::mismatch(format!(
                     "the checkpoint is of a run over {} examples, and this sampler is for {}; \
                      train on the same data",
                     state.len,
@@ -301,8 +303,4 @@ impl<'a> Restore<'a> {
 
 fn record<R: Record>(saved: &SavedRun, prefix: &str) -> Result<R, Error> {
     R::read(&saved.part(prefix)?)
-}
-
-fn mismatch(message: String) -> Error {
-    Error::Mismatch { message }
 }

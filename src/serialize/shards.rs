@@ -23,7 +23,6 @@ use crate::nn::StateDict;
 use crate::serialize::files::{Files, replace};
 use crate::serialize::index::Index;
 use crate::serialize::map_location::listed;
-use crate::serialize::mapped::file_error;
 use crate::serialize::safetensors::{Opened, save_with, without_ties};
 use crate::serialize::{Disk, MapLocation, load_file};
 
@@ -89,11 +88,11 @@ pub fn load_sharded(at: &Path, map_location: &MapLocation) -> Result<StateDict, 
         let one_file = at.join(ONE_FILE);
         if !one_file.exists() {
             let message = format!("the folder has no {INDEX} and no {ONE_FILE}");
-            return Err(file_error(at, &message));
+            return Err(Error::file(at, message));
         }
         return load_file(&one_file, map_location);
     }
-    let named = read_index(&index).map_err(|message| file_error(&index, &message))?;
+    let named = read_index(&index).map_err(|message| Error::file(&index, message))?;
     let shards = Shards::of(&index, &named);
     shards.expect_files()?;
     shards.expect_tensors()?;
@@ -142,7 +141,7 @@ impl<'i> Shards<'i> {
         }
         let list = list.join("; ");
         let message = format!("files that it names are missing: {list}; put them beside the index");
-        Err(file_error(self.at, &message))
+        Err(Error::file(self.at, message))
     }
 
     /// Looks into every file before any tensor is made, and refuses all that they lack at once.
@@ -165,7 +164,7 @@ impl<'i> Shards<'i> {
             "files lack what it says they have: {}; index and files are not of one save",
             lacking.join("; ")
         );
-        Err(file_error(self.at, &message))
+        Err(Error::file(self.at, message))
     }
 
     /// The tensors in the order of the index, then the further names of tied ones.
@@ -187,7 +186,7 @@ impl<'i> Shards<'i> {
         let mut state = StateDict::new();
         for (name, file) in &self.index.weight_map {
             // A file that was exchanged after it was looked into.
-            let lost = || file_error(&self.path(file), &format!("has lost {}", Quoted(name)));
+            let lost = || Error::file(&self.path(file), format!("has lost {}", Quoted(name)));
             state.insert(name, found.remove(name).ok_or_else(lost)?)?;
         }
         further.iter().try_for_each(|(name, x)| state.insert(name, x.clone()))?;
@@ -266,7 +265,7 @@ fn index_of(shards: &[StateDict], files: &[String]) -> Index {
 fn clean(files: &dyn Files, folder: &Path, other: &str, kept: &[String]) -> Result<(), Error> {
     let failed = |error: std::io::Error| {
         let message = format!("the new checkpoint is saved, but not the old one removed: {error}");
-        file_error(folder, &message)
+        Error::file(folder, message)
     };
     let there = files.list(folder).unwrap_or_default();
     if there.iter().any(|name| name == other) {

@@ -22,11 +22,12 @@ static UP: Rule = Rule {
 /// A module of the engine and the modules that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", NOTHING),
+    ("json", NOTHING),
     ("rng", NOTHING),
     ("shape", &["error"]),
     ("layout", &["shape", "error"]),
     ("dtype", &["error"]),
-    ("memory", &["device", "error"]),
+    ("memory", &["device", "error", "json"]),
     ("storage", &["dtype", "device", "memory", "error"]),
     ("device", &["shape", "layout", "dtype", "storage", "memory", "rng", "error"]),
     ("tensor", VALUES),
@@ -46,7 +47,7 @@ const LAYERS_OF_A_MODEL: &[&str] = &[
 ];
 /// What can be saved: everything that a training run consists of.
 const SAVED: &[&str] = &[
-    "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
+    "json", "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
     "autograd", "ops", "nn", "amp", "optim", "data",
 ];
 const NOTHING: &[&str] = &[];

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use crate::error::Quoted;
 use crate::serialize::pt::globals::Global;
 use crate::serialize::pt::storages::SavedStorage;
 use crate::serialize::pt::unpickler::{Id, Machine, Node};
-use crate::serialize::pt::words::quoted;
 
 /// Longest name of a module, a storage or a device. Names are looked at more than once, and a few
 /// bytes of the stream can look at the same one again.
@@ -108,7 +108,7 @@ impl<'a> Machine<'a> {
     /// Puts what a name stands for onto the stack, if the name is one of the list.
     pub fn global(&mut self, module: &str, name: &str) -> Result<(), String> {
         let Some(global) = Global::find(module, name) else {
-            let (module, name) = (quoted(module), quoted(name));
+            let (module, name) = (Quoted(module), Quoted(name));
             return Err(format!(
                 "the pickle wants {name} of the module {module}, which is neither a tensor nor a \
                  container; nothing of it was run. If you trust the file, load it in Python and \
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
         match (self.node(text), self.name(encoding)?) {
             (Node::Text(text), "latin1") => Ok(self.made(Node::Latin1(text.clone()))),
             (other, encoding) => {
-                Err(format!("{} in {} does not stand for bytes", other.kind(), quoted(encoding)))
+                Err(format!("{} in {} does not stand for bytes", other.kind(), Quoted(encoding)))
             }
         }
     }

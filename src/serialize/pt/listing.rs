@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::error::Error;
+use crate::error::{Error, Quoted};
 use crate::serialize::pt::opcodes::{Argument, Opcodes, Step};
-use crate::serialize::pt::words::quoted;
 
 /// One instruction of a pickle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +41,7 @@ fn listed(bytes: &[u8], step: Step) -> PickleOp {
         Argument::Nothing => String::new(),
         Argument::Number(number) => number.to_string(),
         Argument::Float(number) => format!("{number:?}"),
-        Argument::Text(range) => quoted(&text(range)),
+        Argument::Text(range) => Quoted(&text(range)).to_string(),
         Argument::Lines2(module, name) => {
             format!("{} {}", shown(&text(module)), shown(&text(name)))
         }
@@ -53,5 +52,5 @@ fn listed(bytes: &[u8], step: Step) -> PickleOp {
 
 /// A name without quotation marks.
 fn shown(name: &str) -> String {
-    quoted(name).replace('"', "")
+    Quoted(name).to_string().replace('"', "")
 }

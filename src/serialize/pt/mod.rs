@@ -14,7 +14,6 @@
 //! entry that is read is compared, unlike in PyTorch.
 
 mod build;
-mod crc;
 mod globals;
 mod listing;
 mod mistaken;
@@ -22,7 +21,6 @@ mod opcodes;
 mod storages;
 mod unpickler;
 mod value;
-mod words;
 mod zip;
 
 pub use listing::{PickleOp, pickle_opcodes};
@@ -37,13 +35,12 @@ use std::sync::{Arc, Weak};
 
 use crate::Tensor;
 use crate::dtype::Buffer;
-use crate::error::Error;
+use crate::error::{Error, Quoted};
 use crate::layout::Layout;
 use crate::nn::StateDict;
 use crate::serialize::MapLocation;
 use crate::storage::Storage;
 use unpickler::{Id, Unpickled};
-use words::quoted;
 use zip::{Archive, Source};
 
 /// Bytes at the start of a file by which its kind is known.
@@ -67,7 +64,7 @@ pub fn load_pt_at(
         value = value.get(key).ok_or_else(|| {
             let names = value.entries().into_iter().flatten().take(8);
             let names: Vec<String> = names.map(|(name, _)| name.brief()).collect();
-            let (key, what) = (quoted(key), value.brief());
+            let (key, what) = (Quoted(key), value.brief());
             file.error(format!("there is no {key} in {what} with the keys {}", names.join(", ")))
         })?;
     }
@@ -152,7 +149,7 @@ impl PtFile {
     fn within(&self, tensor: &str, error: Error) -> Error {
         match error {
             Error::File { path, message } => {
-                Error::File { path, message: format!("tensor {}: {message}", quoted(tensor)) }
+                Error::File { path, message: format!("tensor {}: {message}", Quoted(tensor)) }
             }
             other => other,
         }
@@ -186,7 +183,7 @@ impl PtFile {
             format!(
                 "it was saved on {}: {why}; pass MapLocation::Device(Device::Cpu) to load it onto \
                  the CPU, or a MapLocation::Table that says where it goes",
-                quoted(&saved.location)
+                Quoted(&saved.location)
             )
         })?;
         let mut bytes =

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use crate::error::Quoted;
 use crate::layout::Layout;
 use crate::serialize::pt::globals::{Elements, Global};
 use crate::serialize::pt::unpickler::{Id, Node, Unpickled};
-use crate::serialize::pt::words::quoted;
 use crate::shape::{Dims, MAX_DIMS};
 
 /// A storage as the pickle names it. The tensors that are views of one another name the same.
@@ -40,7 +40,7 @@ impl SavedStorage {
 
 impl fmt::Display for SavedStorage {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (key, location) = (quoted(&self.key), quoted(&self.location));
+        let (key, location) = (Quoted(&self.key), Quoted(&self.location));
         let (numel, elements) = (self.numel, self.elements.name);
         write!(f, "storage {key} of {numel} {elements} on {location}")
     }

@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use crate::Tensor;
-use crate::error::Error;
+use crate::error::{Error, Quoted};
 use crate::nn::StateDict;
 use crate::serialize::pt::PtFile;
 use crate::serialize::pt::globals::Global;
 use crate::serialize::pt::unpickler::{Id, Node, Unpickled};
-use crate::serialize::pt::words::quoted;
 
 /// Most parts of a dict that a message shows.
 const SHOWN: usize = 6;
@@ -144,8 +143,10 @@ impl<'a> PtValue<'a> {
         let parts = self.entries().into_iter().flatten();
         let dicts =
             parts.filter(|(key, value)| key.as_str().is_some() && value.entries().is_some());
-        let names: Vec<String> =
-            dicts.take(SHOWN).filter_map(|(key, _)| key.as_str().map(quoted)).collect();
+        let names: Vec<String> = dicts
+            .take(SHOWN)
+            .filter_map(|(key, _)| key.as_str().map(|key| Quoted(key).to_string()))
+            .collect();
         let advice = match &names[..] {
             [] => "save the tensors alone: torch.save(model.state_dict(), ...)".to_string(),
             _ => format!(
@@ -160,7 +161,7 @@ impl<'a> PtValue<'a> {
     /// What it is, in a few characters, for messages: `a dict of 3`.
     pub fn brief(self) -> String {
         match self.node() {
-            Node::Text(_) => quoted(self.as_str().unwrap_or_default()),
+            Node::Text(_) => Quoted(self.as_str().unwrap_or_default()).to_string(),
             Node::Int(number) => number.to_string(),
             Node::Float(number) => format!("{number:?}"),
             Node::Bool(truth) => truth.to_string(),

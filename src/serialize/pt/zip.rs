@@ -9,9 +9,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use crate::serialize::pt::crc::crc32;
+use crate::error::Quoted;
 use crate::serialize::pt::mistaken;
-use crate::serialize::pt::words::quoted;
 
 /// Where an archive is read from.
 pub(super) trait Source: Read + Seek {}
@@ -56,7 +55,7 @@ impl Archive {
         entries.sort_by_key(|entry| entry.header);
         let mut end = 0;
         for (at, entry) in entries.iter_mut().enumerate() {
-            let name = quoted(&entry.name);
+            let name = Quoted(&entry.name);
             if at == 0 && entry.header != 0 {
                 return Err(format!("{} bytes lie before its first entry, {name}", entry.header));
             }
@@ -84,15 +83,15 @@ impl Archive {
     /// The bytes of an entry, with their checksum compared.
     pub fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let entry =
-            self.entry(name).ok_or_else(|| format!("there is no entry {}", quoted(name)))?;
+            self.entry(name).ok_or_else(|| format!("there is no entry {}", Quoted(name)))?;
         let (start, bytes, crc) = (entry.start, entry.bytes, entry.crc);
         let read = read_at(&mut *self.source, start, bytes)?;
         // PyTorch writes 0 for all where `torch.serialization.set_crc32_options(False)` was called.
-        if crc != 0 && crc32(&read) != crc {
+        if crc != 0 && crc32fast::hash(&read) != crc {
             return Err(format!(
                 "the checksum of entry {} is not that of its bytes; the file is damaged: copy or \
                  download it again",
-                quoted(name)
+                Quoted(name)
             ));
         }
         Ok(read)
@@ -179,7 +178,7 @@ fn read_directory(bytes: &[u8], count: u64) -> Result<Vec<Entry>, String> {
     let mut names: Vec<&str> = entries.iter().map(|entry: &Entry| entry.name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("duplicate name: two entries are called {}", quoted(pair[0]))),
+        Some(pair) => Err(format!("duplicate name: two entries are called {}", Quoted(pair[0]))),
         None => Ok(entries),
     }
 }
@@ -192,7 +191,7 @@ fn entry(record: &Record, name: &[u8], extra: &[u8]) -> Result<Entry, String> {
     if let Some(other) = mistaken::other_archive(name) {
         return Err(other);
     }
-    let shown = quoted(name);
+    let shown = Quoted(name);
     let (flags, method, crc) = (record.u16(8), record.u16(10), record.u32(16));
     if flags & !(SIZES_BEHIND | UTF8) != 0 {
         let what = if flags & 1 == 1 { "encrypted" } else { "of a kind that is not read" };
@@ -239,7 +238,7 @@ impl Large {
 
 /// Compares the header of an entry with the directory, and gives the position of its bytes.
 fn read_header(source: &mut dyn Source, entry: &Entry) -> Result<u64, String> {
-    let shown = quoted(&entry.name);
+    let shown = Quoted(&entry.name);
     let missing = |_| format!("entry {shown} does not begin where the directory says");
     let record = record_at(source, entry.header, LOCAL).map_err(missing)?;
     let [name, extra] = [26, 28].map(|at| u64::from(record.u16(at)));

@@ -18,9 +18,10 @@
 
 use crate::dtype::DType;
 use crate::error::Quoted;
+use crate::json::JsonText;
 use crate::serialize::header::{dims, dtype_named, theirs};
 use crate::serialize::index::is_plain;
-use crate::serialize::json::{Reader, write_string, write_strings};
+use crate::serialize::json::{Reader, write_strings};
 use crate::serialize::sharded::plan::{Plan, Sharding, Spec};
 use crate::serialize::sharded::share::PARAM;
 use crate::shape::Dims;
@@ -52,11 +53,10 @@ pub(super) fn written(plan: &Plan) -> String {
         strings(files)
     );
     for (number, spec) in plan.specs.iter().enumerate() {
-        out.push_str(if number == 0 { "\n    " } else { ",\n    " });
-        out.push_str("{\"name\": ");
-        write_string(&mut out, &spec.name);
-        out.push_str(&format!(", \"shape\": {:?}, \"step\": {}", spec.shape, spec.step));
-        out.push_str(", \"tensors\": ");
+        let (comma, name) = (if number == 0 { "" } else { "," }, JsonText(&spec.name));
+        let Spec { shape, step, .. } = spec;
+        out += &format!("{comma}\n    {{\"name\": {name}, \"shape\": {shape:?}, \"step\": {step}");
+        out += ", \"tensors\": ";
         let dtypes: Vec<String> = spec.tensors.iter().map(|it| theirs(it.1).to_string()).collect();
         let names = spec.tensors.iter().map(|(name, _)| name.as_str());
         write_strings(&mut out, names.zip(dtypes.iter().map(String::as_str)));
@@ -66,11 +66,7 @@ pub(super) fn written(plan: &Plan) -> String {
 }
 
 fn strings(texts: impl Iterator<Item = String>) -> String {
-    let quoted = texts.map(|text| {
-        let mut out = String::new();
-        write_string(&mut out, &text);
-        out
-    });
+    let quoted = texts.map(|text| JsonText(&text).to_string());
     quoted.collect::<Vec<_>>().join(", ")
 }
 

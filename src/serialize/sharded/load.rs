@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use crate::device::Device;
 use crate::error::{Error, Quoted};
 use crate::serialize::header::{Entry, Header};
-use crate::serialize::mapped::file_error;
 use crate::serialize::sharded::index::{INDEX, parse};
 use crate::serialize::sharded::plan::{Plan, Sharding};
 use crate::serialize::sharded::reshard::{Piece, Source, assemble, check_rank};
@@ -40,10 +39,10 @@ pub fn load_share(
 ) -> Result<Share, Error> {
     check_rank(rank, world_size);
     let index = folder.join(INDEX);
-    let (plan, names) = parse(&text_of(&index)?).map_err(|error| file_error(&index, &error))?;
+    let (plan, names) = parse(&text_of(&index)?).map_err(|error| Error::file(&index, error))?;
     let files = check_files(folder, &plan, &names)?;
     let target =
-        plan.resharded(sharding, world_size).map_err(|error| file_error(&index, &error))?;
+        plan.resharded(sharding, world_size).map_err(|error| Error::file(&index, error))?;
     assemble(&Saved { plan, files }, target, rank, device)
 }
 
@@ -51,7 +50,7 @@ fn text_of(index: &Path) -> Result<Vec<u8>, Error> {
     let text = open(index).and_then(|(file, bytes)| front(&file, bytes));
     text.map_err(|error| {
         let advice = "a folder of rank files without an index is a save that did not finish";
-        file_error(index, &format!("cannot be read: {error}; {advice}"))
+        Error::file(index, format!("cannot be read: {error}; {advice}"))
     })
 }
 
@@ -70,7 +69,7 @@ pub(super) fn check_files(
             names.len(),
             listed(&missing)
         );
-        return Err(file_error(folder, &message));
+        return Err(Error::file(folder, message));
     }
     let paths = names.iter().map(|name| folder.join(name)).enumerate();
     paths.map(|(rank, path)| RankFile::open(path, plan, rank)).collect()
@@ -94,11 +93,11 @@ impl RankFile {
             let front = front(&file, header.saturating_add(8).min(bytes))?;
             Ok((file, front, bytes))
         });
-        let failed = |error: io::Error| file_error(&path, &format!("cannot be read: {error}"));
+        let failed = |error: io::Error| Error::file(&path, format!("cannot be read: {error}"));
         let (file, front, bytes) = opened.map_err(failed)?;
-        let header = Header::parse(&front, bytes).map_err(|error| file_error(&path, &error))?;
+        let header = Header::parse(&front, bytes).map_err(|error| Error::file(&path, error))?;
         let starts =
-            check_header(&header, plan, rank).map_err(|error| file_error(&path, &error))?;
+            check_header(&header, plan, rank).map_err(|error| Error::file(&path, error))?;
         Ok(RankFile { path, file, starts })
     }
 }
@@ -162,7 +161,7 @@ impl Source for Saved {
         let size = self.plan.spec_of(piece.unit).tensors[tensor].1.size();
         let at = starts[piece.unit][tensor] + (piece.from * size) as u64;
         read_at(file, at, out)
-            .map_err(|error| file_error(path, &format!("cannot be read at byte {at}: {error}")))
+            .map_err(|error| Error::file(path, format!("cannot be read at byte {at}: {error}")))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::memory::{Role, filled};
 use crate::nn::Parameter;
 use crate::serialize::safetensors::with_packed_bytes;
 use crate::serialize::sharded::plan::{Plan, Sharding};
-use crate::serialize::sharded::share::{Held, Share, check_complete, mismatch};
+use crate::serialize::sharded::share::{Held, Share, check_complete};
 use crate::storage::Storage;
 
 /// Elements that lie side by side, both where they are and where they go.
@@ -55,7 +55,7 @@ pub fn reshard(
 ) -> Result<Share, Error> {
     check_rank(rank, world_size);
     check_complete(shares)?;
-    let plan = shares[0].plan.resharded(sharding, world_size).map_err(mismatch)?;
+    let plan = shares[0].plan.resharded(sharding, world_size).map_err(Error::mismatch)?;
     assemble(&shares, plan, rank, shares[0].tensor(0, 0).device())
 }
 

@@ -10,7 +10,6 @@ use std::path::Path;
 use crate::error::Error;
 use crate::nn::StateDict;
 use crate::serialize::files::{Files, replace};
-use crate::serialize::mapped::file_error;
 use crate::serialize::safetensors::save_with;
 use crate::serialize::sharded::index::{INDEX, file_of, written};
 use crate::serialize::sharded::load::check_files;
@@ -73,5 +72,5 @@ fn refuse_second(folder: &Path) -> Result<(), Error> {
     }
     let message = "this folder has a checkpoint, which a crash would leave half replaced; save \
                    into a new folder, and remove this one afterwards";
-    Err(file_error(&index, message))
+    Err(Error::file(&index, message))
 }

@@ -50,7 +50,7 @@ impl Share {
         };
         let plan = Plan::new(params.iter().map(spec).collect(), Sharding::PerParameter, 1);
         let held = params.iter().map(|(_, it)| Held { param: it.clone(), state: Vec::new() });
-        Ok(Share { plan: plan.map_err(mismatch)?, rank: 0, held: held.collect() })
+        Ok(Share { plan: plan.map_err(Error::mismatch)?, rank: 0, held: held.collect() })
     }
 
     /// How the state is split.
@@ -102,7 +102,7 @@ impl Share {
             let unit = self.unit_of(param).ok_or_else(|| {
                 let shape = param.get().brief();
                 let what = format!("parameter {number} of the optimizer, {shape}, is none of this");
-                mismatch(format!("{what} share; make the optimizer of Share::parameters"))
+                Error::mismatch(format!("{what} share; make the optimizer of Share::parameters"))
             })?;
             Ok(self.state_of(unit))
         });
@@ -131,20 +131,15 @@ impl Share {
     }
 }
 
-/// What does not fit in memory; what a file says goes with its path instead.
-pub(super) fn mismatch(message: String) -> Error {
-    Error::Mismatch { message }
-}
-
 /// Refuses shares that are not all the ranks of one world, in order.
 pub(super) fn check_complete(shares: &[Share]) -> Result<(), Error> {
     let Some(first) = shares.first() else {
-        return Err(mismatch("there are no shares; pass those of all ranks".to_string()));
+        return Err(Error::mismatch("there are no shares; pass those of all ranks".to_string()));
     };
     let ranks: Vec<usize> = shares.iter().map(|share| share.rank).collect();
     let world_size = first.plan.world_size;
     if !ranks.iter().copied().eq(0..world_size) {
-        return Err(mismatch(format!(
+        return Err(Error::mismatch(format!(
             "the shares are those of the ranks {ranks:?}; pass those of all {world_size} ranks in \
              order, each once"
         )));
@@ -154,7 +149,7 @@ pub(super) fn check_complete(shares: &[Share]) -> Result<(), Error> {
     };
     let pairs = first.plan.specs.iter().zip(&other.plan.specs);
     let differs = pairs.into_iter().find(|(a, b)| a != b).map_or("", |(spec, _)| &spec.name);
-    Err(mismatch(format!(
+    Err(Error::mismatch(format!(
         "rank {} is at another step, keeps other tensors or splits otherwise than rank 0 (first at \
          {}); gather shares of one moment",
         other.rank,
@@ -169,7 +164,7 @@ fn check_types(share: &Share) -> Result<(), Error> {
             let x = share.tensor(unit, number);
             if x.dtype() != *dtype {
                 let (tensor, name, found) = (Quoted(tensor), Quoted(name), x.dtype());
-                return Err(mismatch(format!(
+                return Err(Error::mismatch(format!(
                     "{tensor} of {name} was {dtype} when the state was taken and is {found} now; \
                      call Share::keep_state_of after the step, or take the whole anew"
                 )));

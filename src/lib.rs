@@ -19,6 +19,7 @@ pub mod memory;
 pub mod nn;
 mod ops;
 pub mod optim;
+pub mod profiler;
 pub mod rng;
 pub mod serialize;
 mod shape;

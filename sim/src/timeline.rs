@@ -141,14 +141,15 @@ impl Timeline {
         self.streams.iter().copied().max().unwrap_or(0)
     }
 
-    /// Puts a copy into a stream and says how long it would take once it has begun.
+    /// Puts a copy into a stream and says from when to when it would run, since the clock was set to
+    /// zero.
     pub fn copy(
         &mut self,
         figures: &Figures,
         route: Route,
         bytes: u64,
         stream: usize,
-    ) -> Nanoseconds {
+    ) -> (Nanoseconds, Nanoseconds) {
         self.host += COPY_CALL;
         let cost = Cost::of(figures, route, bytes);
         let engine = match route {
@@ -168,7 +169,7 @@ impl Timeline {
             Route::ToHost { pinned: false } => self.host = end,
             _ => {}
         }
-        cost.total()
+        (start - self.origin, end - self.origin)
     }
 
     /// Puts a kernel of so many blocks into a stream that would run for `ns` once it has begun, and

@@ -17,6 +17,7 @@ use crate::dtype::DType;
 use crate::error::misuse;
 use crate::layout::Layout;
 use crate::memory;
+use crate::profiler::{self, Kind};
 use crate::shape::Dims;
 
 /// Runs an operation whose forward pass changes its first input and returns it, and records it as
@@ -41,9 +42,10 @@ pub fn apply_in_place<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) {
     }
     let needs = edges.each_ref().map(Option::is_some);
     let mut ctx = Ctx::new(name, &needs);
-    let running = memory::running(name, false);
+    let (running, span) = (memory::running(name, false), profiler::span(Kind::Op, name));
     inside_an_operation(|| op.forward(&mut ctx, inputs));
-    drop(running);
+    span.operands(name, &inputs, None);
+    drop((span, running));
     if !recording {
         return;
     }

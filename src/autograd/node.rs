@@ -14,6 +14,7 @@ use crate::autograd::op::AnyOp;
 use crate::dtype::DType;
 use crate::error::misuse;
 use crate::memory::{Role, count_hidden_copy, current_module, inside_module, running};
+use crate::profiler;
 use crate::shape::Dims;
 
 /// A recorded operation, or the place where a leaf's gradient is collected.
@@ -124,6 +125,7 @@ impl Node {
         let _off = set_autocast(None);
         let _running = running(self.name, true);
         let _module = inside_module(self.module);
+        let _span = profiler::span(profiler::Kind::Backward, self.name);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {

@@ -7,6 +7,7 @@ use crate::autograd::ctx::Ctx;
 use crate::autograd::mode::{inside_an_operation, is_grad_enabled};
 use crate::autograd::node::Node;
 use crate::memory;
+use crate::profiler::{self, Kind};
 
 /// An operation on `N` tensors: both passes side by side.
 ///
@@ -27,14 +28,16 @@ pub trait Op<const N: usize>: Send + Sync + 'static {
 ///
 /// Operations inside `forward` are not recorded: the node stands for all of them. Nor does autocast
 /// convert their operands; the same holds inside `backward`.
+#[track_caller]
 pub fn apply<const N: usize>(op: impl Op<N>, inputs: [&Tensor; N]) -> Tensor {
     let edges = if is_grad_enabled() { inputs.map(Tensor::node) } else { [const { None }; N] };
     let needs = edges.each_ref().map(Option::is_some);
     let recording = needs.contains(&true);
     let mut ctx = Ctx::new(op.name(), &needs);
-    let running = memory::running(op.name(), false);
+    let (running, span) = (memory::running(op.name(), false), profiler::span(Kind::Op, op.name()));
     let y = inside_an_operation(|| op.forward(&mut ctx, inputs));
-    drop(running);
+    span.operands(op.name(), &inputs, Some(&y));
+    drop((span, running));
     // The node belongs to a tensor of its own: an operation that returns its input, or a tensor it
     // holds, must neither overwrite that one's node nor hand it on.
     let y = match inputs.iter().find(|x| Arc::ptr_eq(x.storage(), y.storage())) {

@@ -39,6 +39,19 @@ impl fmt::Display for DevicePtr {
     }
 }
 
+/// When a piece of work ran on a device's clock, and what it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ran {
+    /// When it began.
+    pub start_ns: Nanoseconds,
+    /// When it ended.
+    pub end_ns: Nanoseconds,
+    /// Bytes between it and the memory of the device.
+    pub bytes: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+}
+
 /// How the operating system holds a block of host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HostMemory {
@@ -204,6 +217,13 @@ pub trait Driver: Send + Sync {
     /// the kernel is reported here or by a later call that waits: CUDA reports it later, and the
     /// device is lost; a simulated GPU does here, with the line of the source, and stays usable.
     fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error>;
+
+    /// When the last kernel or copy of a stream ran, if the device says so by itself. A simulated
+    /// GPU does; NVIDIA's driver tells the times of events only.
+    fn last_run(&self, stream: Stream) -> Option<Ran> {
+        let _ = stream;
+        None
+    }
 
     /// The stream that is always there.
     fn default_stream(&self) -> Stream;

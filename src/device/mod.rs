@@ -22,6 +22,7 @@ use driver::Driver;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, misuse, raise};
 use crate::layout::Layout;
+use crate::profiler;
 use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
@@ -60,6 +61,17 @@ impl Device {
     /// For the CPU, which needs none, and for a simulated GPU that does not exist.
     #[track_caller]
     pub fn driver(self) -> &'static dyn Driver {
+        if profiler::is_on()
+            && let Some(observed) = profiler::observed(self)
+        {
+            return observed;
+        }
+        self.own_driver()
+    }
+
+    /// The driver itself, even while a profile is recorded.
+    #[track_caller]
+    pub(crate) fn own_driver(self) -> &'static dyn Driver {
         match self {
             Device::Sim(n) => sim::sim(n),
             Device::Cuda(n) => cuda::cuda(n).unwrap_or_else(|error| raise(error)),

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::profiler;
+
 /// The hidden copies that one operation has made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HiddenCopies {
@@ -41,4 +43,6 @@ pub(crate) fn count_hidden_copy(op: &'static str, bytes: u64) {
     let (count, sum) = copies.entry(op).or_default();
     *count += 1;
     *sum += bytes;
+    drop(copies);
+    profiler::hidden_copy(bytes);
 }

@@ -30,10 +30,9 @@ static ALLOCATORS: Mutex<Option<HashMap<Device, Shared>>> = Mutex::new(None);
 /// The allocator of a device that has a driver; made at its first use, for the rest of the program.
 #[track_caller]
 pub(super) fn allocator(device: Device) -> Locked {
-    let driver = device.driver();
     let mut allocators = ALLOCATORS.lock().unwrap_or_else(PoisonError::into_inner);
     let shared = *allocators.get_or_insert_default().entry(device).or_insert_with(|| {
-        let mut allocator = CachingAllocator::new(DriverSource { device, driver });
+        let mut allocator = CachingAllocator::new(DriverSource { device });
         allocator.set(Settings { caching: *CACHING, ..Settings::default() });
         Box::leak(Box::new(Mutex::new(allocator)))
     });

@@ -8,6 +8,7 @@ use crate::memory::device::change_role;
 use crate::memory::history::{Action, TraceEntry};
 use crate::memory::ledger::{Ledger, ledger};
 use crate::memory::running::{Label, label};
+use crate::profiler;
 
 /// Some bytes that are counted; dropping it takes them out again.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ impl Tracked {
         if ledger.history.is_on() {
             record(&mut ledger, (address, bytes), Label { op, role, module }, &[Action::Alloc]);
         }
+        drop(ledger);
+        profiler::allocated(bytes as i64);
         Tracked { device, address, bytes, module, row, role: AtomicU8::new(role as u8) }
     }
 
@@ -66,6 +69,8 @@ impl Drop for Tracked {
             record(&mut ledger, (self.address, self.bytes), label, &actions);
         }
         ledger.remove(self.row, role, self.bytes);
+        drop(ledger);
+        profiler::allocated(-(self.bytes as i64));
     }
 }
 

@@ -10,6 +10,7 @@ use crate::nn::parameter::{Buffer, Parameter, Training};
 use crate::nn::state_dict::StateDict;
 use crate::nn::summary::Summary;
 use crate::nn::tree;
+use crate::profiler::{Kind, span};
 
 /// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
 ///
@@ -45,6 +46,7 @@ pub trait Module: Send + Sync {
     #[track_caller]
     fn call(&self, name: &'static str, x: &Tensor) -> Tensor {
         let _part = inside_part(name, None);
+        let _span = span(Kind::Module, self.type_name());
         self.forward(x)
     }
 
@@ -52,6 +54,7 @@ pub trait Module: Send + Sync {
     #[track_caller]
     fn call_nth(&self, name: &'static str, i: usize, x: &Tensor) -> Tensor {
         let _part = inside_part(name, Some(i));
+        let _span = span(Kind::Module, self.type_name());
         self.forward(x)
     }
 

@@ -10,6 +10,7 @@ use crate::device::{Backend, Device, Update};
 use crate::dtype::DType;
 use crate::error::{Error, misuse};
 use crate::memory::running;
+use crate::profiler::{Kind, span};
 use crate::nn::Parameter;
 use crate::optim::group::{ParamGroup, check, non_negative};
 use crate::optim::slot::{Names, Slot};
@@ -72,7 +73,7 @@ impl Slots {
         run: impl Fn(&dyn Backend, &[Update<R>]),
     ) {
         self.check_params();
-        let _running = running(self.op, false);
+        let (_running, _span) = (running(self.op, false), span(Kind::Op, self.op));
         no_grad(|| {
             for batch in batches(self.ready(names, rule)) {
                 let updates: Vec<Update<R>> = batch.iter().map(Ready::update).collect();

@@ -27,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("shape", &["error"]),
     ("layout", &["shape", "error"]),
     ("dtype", &["error"]),
-    ("memory", &["device", "error", "json"]),
+    ("memory", &["device", "profiler", "error", "json"]),
     ("storage", &["dtype", "device", "memory", "error"]),
     ("device", &["shape", "layout", "dtype", "storage", "memory", "rng", "error"]),
     ("tensor", VALUES),

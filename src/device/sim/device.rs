@@ -3,6 +3,7 @@
 //! Each call checks first, then moves bytes or runs the kernel, then moves the clock, so a refused
 //! call changes nothing. The lock is held for one such call; what runs under it needs no other.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine_room_sim::exec::{self, Program};
@@ -14,7 +15,7 @@ use super::launches::Record;
 use super::transfers::Transfers;
 use crate::device::Device;
 use crate::device::driver::{
-    DevicePtr, Driver, Event, HostMemory, Launch, Module, Nanoseconds, Route, Stream,
+    DevicePtr, Driver, Event, HostMemory, Launch, Module, Nanoseconds, Ran, Route, Stream,
 };
 use crate::error::Error;
 
@@ -37,6 +38,8 @@ pub(super) struct State {
     pub(super) programs: Vec<Program>,
     pub(super) transfers: Transfers,
     pub(super) launches: Record,
+    /// The last kernel or copy of each stream.
+    pub(super) last_runs: BTreeMap<usize, Ran>,
 }
 
 impl SimDevice {
@@ -50,6 +53,7 @@ impl SimDevice {
             programs: Vec::new(),
             transfers: Transfers::default(),
             launches: Record::default(),
+            last_runs: BTreeMap::new(),
         };
         SimDevice { number, state: Mutex::new(state) }
     }
@@ -112,8 +116,10 @@ impl SimDevice {
     fn copied(&self, state: &mut State, route: Route, bytes: u64, stream: Stream) -> Option<Event> {
         if bytes > 0 {
             let figures = state.device.gpu.figures();
-            let modelled_ns = state.timeline.copy(figures, crossing(route), bytes, stream.id);
-            state.transfers.add(route, bytes, modelled_ns);
+            let (start_ns, end_ns) =
+                state.timeline.copy(figures, crossing(route), bytes, stream.id);
+            state.transfers.add(route, bytes, end_ns - start_ns);
+            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, flops: 0 });
         }
         let event = Event { device: self.own(), id: state.timeline.record(stream.id) };
         match route {
@@ -214,6 +220,10 @@ impl Driver for SimDevice {
 
     fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error> {
         self.launch_kernel(launch, stream)
+    }
+
+    fn last_run(&self, stream: Stream) -> Option<Ran> {
+        self.with_stream("last_run", stream).ok()?.last_runs.get(&stream.id).copied()
     }
 
     fn default_stream(&self) -> Stream {

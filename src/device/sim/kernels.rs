@@ -4,7 +4,7 @@ use engine_room_sim::exec::{self, Options, Report};
 use engine_room_sim::ptx;
 
 use super::SimDevice;
-use crate::device::driver::{Launch, Module, Stream};
+use crate::device::driver::{Launch, Module, Ran, Stream};
 use crate::error::Error;
 
 impl SimDevice {
@@ -34,7 +34,10 @@ impl SimDevice {
         if report.counters.warp_instructions > 0 {
             let figures = state.device.gpu.figures();
             let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
-            state.timeline.launch(figures, blocks, report.modelled_ns, stream.id);
+            let (start_ns, end_ns) =
+                state.timeline.launch(figures, blocks, report.modelled_ns, stream.id);
+            let (bytes, flops) = (report.counters.dram_bytes, report.counters.flops);
+            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, flops });
             state.launches.add(launch.kernel, &report);
         }
         drop(state);

@@ -64,49 +64,55 @@ pub trait Source {
 /// The driver of a device as a source.
 pub struct DriverSource {
     pub(in crate::memory) device: Device,
-    pub(in crate::memory) driver: &'static dyn Driver,
+}
+
+impl DriverSource {
+    /// Asked for each time: while a profile is recorded, another one stands before it.
+    fn driver(&self) -> &'static dyn Driver {
+        self.device.driver()
+    }
 }
 
 impl Source for DriverSource {
     type Event = Event;
 
     fn capacity(&self) -> u64 {
-        self.driver.capacity()
+        self.driver().capacity()
     }
 
     fn alloc(&self, bytes: u64) -> Result<u64, Error> {
-        self.driver.alloc(bytes).map(|at| at.0)
+        self.driver().alloc(bytes).map(|at| at.0)
     }
 
     fn reserve(&self, bytes: u64) -> Result<u64, Error> {
-        self.driver.reserve(bytes).map(|at| at.0)
+        self.driver().reserve(bytes).map(|at| at.0)
     }
 
     fn free(&self, at: u64) -> Result<(), Error> {
-        self.driver.free(DevicePtr(at))
+        self.driver().free(DevicePtr(at))
     }
 
     fn lend(&self, at: u64, bytes: u64) -> Result<(), Error> {
-        self.driver.lend(DevicePtr(at), bytes)
+        self.driver().lend(DevicePtr(at), bytes)
     }
 
     fn take_back(&self, at: u64) {
-        self.driver.take_back(DevicePtr(at));
+        self.driver().take_back(DevicePtr(at));
     }
 
     fn record(&self, stream: usize) -> Result<Event, Error> {
-        self.driver.record(Stream { device: self.device, id: stream })
+        self.driver().record(Stream { device: self.device, id: stream })
     }
 
     fn is_done(&self, event: &Event) -> Result<bool, Error> {
-        self.driver.is_done(event)
+        self.driver().is_done(event)
     }
 
     fn release(&self, event: Event) {
-        self.driver.release(event);
+        self.driver().release(event);
     }
 
     fn synchronize(&self) -> Result<(), Error> {
-        self.driver.synchronize()
+        self.driver().synchronize()
     }
 }

@@ -1,0 +1,61 @@
+//! What an operation does, by formula: bytes and floating-point operations.
+
+use crate::Tensor;
+use crate::profiler::recording::{Span, is_on, with_innermost};
+
+/// Counts bytes that were allocated (or freed, if negative) under what runs on this thread.
+pub(crate) fn allocated(bytes: i64) {
+    if is_on() {
+        with_innermost(|wanted, event| {
+            if wanted.memory {
+                event.allocated += bytes;
+            }
+        });
+    }
+}
+
+/// Counts a hidden copy under what runs on this thread.
+pub(crate) fn hidden_copy(bytes: u64) {
+    if is_on() {
+        with_innermost(|_, event| event.hidden_copy += bytes);
+    }
+}
+
+impl Span {
+    /// What the operation `op` was given, and what it made; in place if nothing new.
+    pub(crate) fn operands<const N: usize>(
+        &self,
+        op: &str,
+        inputs: &[&Tensor; N],
+        result: Option<&Tensor>,
+    ) {
+        self.with(|wanted, event| {
+            if wanted.shapes {
+                event.shapes = inputs.iter().map(|x| x.shape().to_vec()).collect();
+            }
+            if wanted.flops {
+                let y = result.unwrap_or(inputs[0]);
+                event.bytes = inputs.iter().map(|x| x.nbytes()).sum::<u64>() + y.nbytes();
+                event.flops = flops(op, inputs, y);
+            }
+        });
+    }
+}
+
+/// Floating-point operations of a forward pass, an addition being one: those of the operations for
+/// which PyTorch counts them (`torch/csrc/profiler/util.cpp`), and of attention. The rest is 0.
+fn flops(op: &str, inputs: &[&Tensor], y: &Tensor) -> u64 {
+    let numel = y.numel() as u64;
+    let last = |x: &Tensor| x.shape().last().map_or(1, |&n| n as u64);
+    match op {
+        "bmm" | "matmul" | "linear" => 2 * numel * last(inputs[0]),
+        "add" | "mul" | "sub" | "div" => numel,
+        // q kT, and its product with v.
+        "scaled_dot_product_attention" if inputs.len() >= 3 => {
+            let (q, k) = (inputs[0], inputs[1]);
+            let keys = k.shape()[k.shape().len() - 2] as u64;
+            2 * keys * (q.numel() as u64 + numel)
+        }
+        _ => 0,
+    }
+}

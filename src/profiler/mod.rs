@@ -11,6 +11,8 @@ mod pending;
 mod profile;
 mod recording;
 mod schedule;
+mod table;
+mod trace;
 mod work;
 
 use std::borrow::Cow;
@@ -20,6 +22,7 @@ pub use averages::{Average, GroupBy, KeyAverages};
 pub use event::{Call, Event, Kind};
 pub use profile::Profile;
 pub use schedule::{ProfilerAction, Schedule, Steps};
+pub use table::SortBy;
 
 pub(crate) use observed::observed;
 pub(crate) use recording::{is_on, span};

@@ -1,5 +1,7 @@
 //! A profile: the events of a recording, and what follows from them.
 
+use std::cmp::Reverse;
+
 use crate::device::driver::Nanoseconds;
 use crate::error::Error;
 use crate::profiler::event::{Event, Kind};
@@ -14,8 +16,26 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Of events whose parents and causes are indices into them.
-    pub fn from_events(events: Vec<Event>) -> Profile {
+    /// Of events that come from elsewhere. Their parents are found by time: the shortest span of the
+    /// same thread that holds one; of two equal ones the earlier in the list holds the later.
+    pub fn from_events(mut events: Vec<Event>) -> Profile {
+        let mut order: Vec<usize> = (0..events.len()).collect();
+        let place = |event: &Event| (event.lane, event.start_ns, Reverse(event.end_ns));
+        order.sort_by_key(|&at| (events[at].kind.is_on_device(), place(&events[at])));
+        let mut open: Vec<usize> = Vec::new();
+        for at in order {
+            let event = &events[at];
+            let holds = |&outer: &usize| {
+                let outer = &events[outer];
+                outer.lane == event.lane && event.end_ns <= outer.end_ns
+            };
+            open.truncate(open.iter().rposition(holds).map_or(0, |last| last + 1));
+            let parent = open.last().copied();
+            if !events[at].kind.is_on_device() {
+                events[at].parent = parent;
+                open.push(at);
+            }
+        }
         Profile { events, modelled: None }
     }
 

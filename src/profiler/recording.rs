@@ -159,6 +159,10 @@ fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) ->
         let thread = recording.thread();
         let mine = |open: &Place| open.recording == recording.number;
         let parent = OPEN.with_borrow(|open| open.last().copied().filter(mine));
+        let name = match kind {
+            Kind::Backward => format!("{name} backward"),
+            _ => name.into_owned(),
+        };
         let mut event = Event::of_host(kind, &name, thread);
         (event.parent, event.module) = (parent.map(|place| place.index), current_module());
         (event.at, event.start_ns, event.end_ns) = (Some(at), recording.clock.now(), OPEN_END);

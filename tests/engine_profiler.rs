@@ -22,8 +22,13 @@ fn row(profile: &Profile, name: &str) -> (u64, u64, u64) {
 
 #[test]
 fn g01_self_time_is_total_minus_direct_children() {
-    let profile =
-        spans(&[("root", 0, 100), ("mm", 10, 70), ("pack", 15, 35), ("copy", 20, 30), ("add", 75, 95)]);
+    let profile = spans(&[
+        ("root", 0, 100),
+        ("mm", 10, 70),
+        ("pack", 15, 35),
+        ("copy", 20, 30),
+        ("add", 75, 95),
+    ]);
     assert_eq!(row(&profile, "root"), (1, 100, 20));
     assert_eq!(row(&profile, "mm"), (1, 60, 40));
     assert_eq!(row(&profile, "pack"), (1, 20, 10));
@@ -47,7 +52,15 @@ fn g03_a_recursive_range_counts_once_in_its_total() {
 
 #[test]
 fn a_profile_of_a_gpt_step_on_the_simulated_gpu() {
-    let config = GptConfig { vocab: 17, context: 8, width: 16, heads: 2, layers: 2, dropout: 0.0, tied: true };
+    let config = GptConfig {
+        vocab: 17,
+        context: 8,
+        width: 16,
+        heads: 2,
+        layers: 2,
+        dropout: 0.0,
+        tied: true,
+    };
     let mut generator = Generator::new(3);
     let model = Gpt::new(&config, &mut generator);
     model.to_device(Device::Sim(0));

@@ -10,11 +10,11 @@ use crate::device::{Backend, Device, Update};
 use crate::dtype::DType;
 use crate::error::{Error, misuse};
 use crate::memory::running;
-use crate::profiler::{Kind, span};
 use crate::nn::Parameter;
 use crate::optim::group::{ParamGroup, check, non_negative};
 use crate::optim::slot::{Names, Slot};
 use crate::optim::state::OptimizerState;
+use crate::profiler::{Kind, span};
 use crate::storage::Storage;
 
 /// The parameters of an optimizer and what it keeps for them.

@@ -55,10 +55,7 @@ pub struct Profiler {
 /// # Errors
 /// If one of the devices has failed.
 #[track_caller]
-pub fn profile<T>(
-    devices: &[Device],
-    f: impl FnOnce(&Steps) -> T,
-) -> Result<(T, Profile), Error> {
+pub fn profile<T>(devices: &[Device], f: impl FnOnce(&Steps) -> T) -> Result<(T, Profile), Error> {
     let profiler = Profiler::new().record_shapes(true).profile_memory(true).with_flops(true);
     profiler.devices(devices).run(f)
 }

@@ -37,7 +37,8 @@ impl Profile {
                 lines.extend(self.arrow(at, &self.events()[cause], event));
             }
         }
-        let clock = self.modelled().map_or("measured".to_string(), |gpu| format!("modelled, {gpu}"));
+        let clock =
+            self.modelled().map_or("measured".to_string(), |gpu| format!("modelled, {gpu}"));
         format!(
             "{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"clock\": {}}}, \"traceEvents\": \
              [\n{}\n]}}\n",

@@ -141,8 +141,8 @@ impl Timeline {
         self.streams.iter().copied().max().unwrap_or(0)
     }
 
-    /// Puts a copy into a stream and says from when to when it would run, since the clock was set to
-    /// zero.
+    /// Puts a copy into a stream and says from when to when it would run, since the clock was
+    /// set to zero.
     pub fn copy(
         &mut self,
         figures: &Figures,

@@ -1,8 +1,8 @@
 //! The profiler: what a program spends its time on, by module, operation, call and kernel.
 //!
 //! A span is opened at the few doors that everything passes: a module's `call`, an operation's
-//! `apply`, its backward pass, an optimizer's step, and the driver of a device. What a profile shows
-//! is computed from these spans afterwards, and nothing changes them.
+//! `apply`, its backward pass, an optimizer's step, and the driver of a device. What a profile
+//! shows is computed from these spans afterwards, and nothing changes them.
 
 mod averages;
 mod event;

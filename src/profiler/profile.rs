@@ -16,8 +16,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Of events that come from elsewhere. Their parents are found by time: the shortest span of the
-    /// same thread that holds one; of two equal ones the earlier in the list holds the later.
+    /// Of events that come from elsewhere. Their parents are found by time: the shortest span of
+    /// the same thread that holds one; of two equal ones the earlier in the list holds the later.
     pub fn from_events(mut events: Vec<Event>) -> Profile {
         let mut order: Vec<usize> = (0..events.len()).collect();
         let place = |event: &Event| (event.lane, event.start_ns, Reverse(event.end_ns));

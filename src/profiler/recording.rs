@@ -40,6 +40,7 @@ pub(super) enum Clock {
 }
 
 impl Clock {
+    /// Nanoseconds since the recording began.
     pub fn now(&self) -> Nanoseconds {
         match *self {
             Clock::Measured(start) => start.elapsed().as_nanos() as u64,

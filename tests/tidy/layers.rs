@@ -29,31 +29,38 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("dtype", &["error"]),
     ("memory", &["device", "profiler", "error", "json"]),
     ("storage", &["dtype", "device", "memory", "error"]),
-    ("device", &["shape", "layout", "dtype", "storage", "memory", "rng", "error"]),
+    ("device", DEVICE),
     ("tensor", VALUES),
     ("display", &["tensor", "dtype", "device"]),
     ("autograd", VALUES),
     ("ops", VALUES),
     ("nn", LAYERS_OF_A_MODEL),
     ("amp", &["dtype", "error", "tensor", "autograd", "ops", "nn", "optim"]),
-    ("optim", &["dtype", "storage", "device", "memory", "error", "tensor", "autograd", "nn"]),
+    ("optim", OPTIM),
+    ("profiler", &["device", "memory", "json", "error", "tensor"]),
     ("data", &["tensor", "rng", "error"]),
     ("serialize", SAVED),
 ];
 /// What a model's layers use: values, and the operations on them.
 const LAYERS_OF_A_MODEL: &[&str] = &[
-    "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
-    "autograd", "ops",
+    "shape", "layout", "dtype", "storage", "device", "memory", "profiler", "rng", "error",
+    "tensor", "autograd", "ops",
 ];
 /// What can be saved: everything that a training run consists of.
 const SAVED: &[&str] = &[
     "json", "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor",
     "autograd", "ops", "nn", "amp", "optim", "data",
 ];
+/// Spans of time are opened where work passes, so these know the profiler, which reads the others.
+const DEVICE: &[&str] =
+    &["shape", "layout", "dtype", "storage", "memory", "profiler", "rng", "error"];
+const OPTIM: &[&str] =
+    &["dtype", "storage", "device", "memory", "profiler", "error", "tensor", "autograd", "nn"];
 const NOTHING: &[&str] = &[];
 /// All that a tensor is made of, and the graph that it belongs to; no operation.
 const VALUES: &[&str] = &[
-    "shape", "layout", "dtype", "storage", "device", "memory", "rng", "error", "tensor", "autograd",
+    "shape", "layout", "dtype", "storage", "device", "memory", "profiler", "rng", "error",
+    "tensor", "autograd",
 ];
 
 pub fn directions(tree: &Tree) -> Vec<Violation> {

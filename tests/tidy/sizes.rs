@@ -29,22 +29,22 @@ static BUDGET: Rule = Rule {
 const BUDGETS: [(&[&str], &str, usize); 14] = [
     (&["sim/src/"], ".rs", 15_600),
     (&["sim/tests/", "sim/benches/"], ".rs", 8_000),
-    (&["src/"], ".rs", 30_500),
+    (&["src/"], ".rs", 34_000),
     (&["kernels/"], ".cu", 3_000),
     (&["tests/grading"], ".rs", 3_500),
     (&["tests/tidy"], ".rs", 2_500),
     (&["tests/gpu_sim"], ".rs", 800),
     (&["tests/gpu", "tests/fake-cuda"], ".rs", 4_000),
-    (&["tests/engine"], ".rs", 16_800),
-    (&["tests/", "book/preprocessor/tests/"], ".rs", 2_700),
-    (&["labs/src/", "labs/course/"], ".rs", 4_500),
+    (&["tests/engine"], ".rs", 19_500),
+    (&["tests/", "book/preprocessor/tests/"], ".rs", 3_000),
+    (&["labs/src/", "labs/course/"], ".rs", 5_000),
     (&["labs/lab-"], ".rs", LAB),
     (&["book/preprocessor/"], ".rs", 1_300),
     (&["book/theme/"], ".js", 3_000),
 ];
 
 /// What each lab may have: most of it is answers, right and wrong, that prove its grader.
-const LAB: usize = 10_200;
+const LAB: usize = 10_500;
 
 pub fn files(tree: &Tree) -> Vec<Violation> {
     let source = |file: &&File| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Labs with a mutation target in this package.
-const LABS: [&str; 7] = [
+const LABS: [&str; 8] = [
     "00-start",
     "01-tensors",
     "02-views",
@@ -18,6 +18,7 @@ const LABS: [&str; 7] = [
     "04-modules",
     "05-checkpoints",
     "06-memory",
+    "07-profiling",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,0 +1,30 @@
+//! Wrong answers that learners give. The checks must reject each with the diagnosis that names it.
+
+#[path = "mistakes/averages.rs"]
+mod averages;
+#[path = "mistakes/spans.rs"]
+mod spans;
+
+use grading::Mistake;
+
+use super::checks::{Implementation, implementation};
+use super::solution;
+
+type Wrong = Mistake<Implementation>;
+
+/// All of them, by exercise.
+pub fn mistakes() -> Vec<Wrong> {
+    let parts = [spans::mistakes(), averages::mistakes()];
+    parts.into_iter().flatten().collect()
+}
+
+fn wrong(
+    exercise: &'static str,
+    diagnosis: &'static str,
+    name: &'static str,
+    change: impl FnOnce(&mut Implementation),
+) -> Wrong {
+    let mut implementation = implementation!(solution);
+    change(&mut implementation);
+    Mistake { exercise, name, diagnosis, implementation }
+}

@@ -1,0 +1,1 @@
+//! What 7.4 writes down: events of the host and of devices.

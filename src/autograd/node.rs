@@ -216,8 +216,7 @@ impl Node {
             dx
         } else {
             let name = "accumulate_grad";
-            count_hidden_copy(name, dx.nbytes());
-            let _running = running(name, false);
+            let (_copying, _running) = (count_hidden_copy(name, dx.nbytes()), running(name, false));
             dx.copy()
         };
         first.storage().set_role(Role::Gradient);

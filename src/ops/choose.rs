@@ -58,6 +58,7 @@ impl Tensor {
 
     /// y = x, but at least `min` and at most `max`; NaN where one of the three is. The type is x's
     /// unless a bound is of a higher kind, and a bound beyond all numbers of the type is none.
+    #[track_caller]
     pub fn clamp(&self, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Tensor {
         let (min, max) = (min.into(), max.into());
         let x = with_scalar(&with_scalar(self, min), max);

@@ -199,6 +199,7 @@ impl Tensor {
     }
 
     /// A copy, unless the numbers are this tensor's own already.
+    #[track_caller]
     fn copy_if_shared(&self, x: &Tensor) -> Tensor {
         let shared = std::sync::Arc::ptr_eq(self.storage(), x.storage());
         if shared { self.copy() } else { self.clone() }

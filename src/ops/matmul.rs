@@ -151,11 +151,12 @@ fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
         refuse("matmul", &[left, b], message)
     };
     let count = batch.numel();
-    let flat = |x: &Tensor, matrix: &[usize]| {
-        let full = [&batch[..], matrix].concat();
-        x.expand(&full).reshape(&[count, matrix[0], matrix[1]])
-    };
-    let c = apply(BatchMatMul, [&flat(a, a_matrix), &flat(b, b_matrix)]);
+    let a = a.expand(&[&batch[..], a_matrix].concat());
+    let b = b.expand(&[&batch[..], b_matrix].concat());
+    // Outside a closure, which would lose the line of the caller.
+    let a = a.reshape(&[count, a_matrix[0], a_matrix[1]]);
+    let b = b.reshape(&[count, b_matrix[0], b_matrix[1]]);
+    let c = apply(BatchMatMul, [&a, &b]);
     c.reshape(&[&batch[..], &[a_matrix[0], b_matrix[1]]].concat())
 }
 

@@ -88,6 +88,7 @@ impl Tensor {
     }
 
     /// The indices (`i64`) of all elements that are not 0, one row each: `(count, rank)`.
+    #[track_caller]
     pub fn nonzero(&self) -> Tensor {
         let mask = self.detach().to(DType::Bool).to_vec::<bool>();
         let shape = self.shape();
@@ -123,6 +124,7 @@ impl Tensor {
 
     /// The different elements in ascending order, for each element the place of its equal among
     /// them, and how often each comes. NaN differs from every NaN. No gradient.
+    #[track_caller]
     pub fn unique(&self) -> (Tensor, Tensor, Tensor) {
         let flat = self.detach().reshape(&[-1]);
         let (sorted, order) = flat.sort(0);

@@ -30,6 +30,7 @@ impl Tensor {
     }
 
     /// y = −1, 0 or 1, as x is negative, zero or positive; 0 for NaN, as in PyTorch.
+    #[track_caller]
     pub fn sign(&self) -> Tensor {
         if self.dtype() == DType::Bool {
             return self.copy();
@@ -47,6 +48,7 @@ pub(super) fn expect_number(op: &'static str, x: &Tensor) {
 }
 
 /// f(x), not recorded.
+#[track_caller]
 pub(super) fn unary(f: Unary, x: &Tensor) -> Tensor {
     Tensor::packed(x.device().backend().unary(f, x.view_of()), x.shape())
 }

@@ -5,7 +5,10 @@
 //! shows is computed from these spans afterwards, and nothing changes them.
 
 mod averages;
+mod diagnosis;
+mod diagnosis_text;
 mod event;
+mod idle;
 mod observed;
 mod pending;
 mod profile;
@@ -19,19 +22,20 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub use averages::{Average, GroupBy, KeyAverages};
+pub use diagnosis::{Diagnosis, Finding, LEAST_SHARE, Problem};
 pub use event::{Call, Event, Kind};
 pub use profile::Profile;
 pub use schedule::{ProfilerAction, Schedule, Steps};
 pub use table::SortBy;
 
 pub(crate) use observed::observed;
-pub(crate) use recording::{is_on, span};
+pub(crate) use recording::{Span, is_on, span};
 pub(crate) use work::{allocated, hidden_copy};
 
 use crate::device::{Device, sim};
 use crate::error::{Error, misuse};
 use pending::{Pending, Watched};
-use recording::{Clock, Span, Wanted};
+use recording::{Clock, Wanted};
 
 /// What to record, and when.
 #[derive(Debug, Clone, Default)]

@@ -48,7 +48,7 @@ impl Profile {
     }
 
     /// The devices of the profile, in the order in which they come up.
-    fn devices(&self) -> Vec<Device> {
+    pub(super) fn devices(&self) -> Vec<Device> {
         let mut devices = Vec::new();
         for event in self.events() {
             if !devices.contains(&event.device) {

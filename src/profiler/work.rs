@@ -1,7 +1,8 @@
 //! What an operation does, by formula: bytes and floating-point operations.
 
 use crate::Tensor;
-use crate::profiler::recording::{Span, is_on, with_innermost};
+use crate::profiler::event::Kind;
+use crate::profiler::recording::{Span, is_on, span, with_innermost};
 
 /// Counts bytes that were allocated (or freed, if negative) under what runs on this thread.
 pub(crate) fn allocated(bytes: i64) {
@@ -14,11 +15,12 @@ pub(crate) fn allocated(bytes: i64) {
     }
 }
 
-/// Counts a hidden copy under what runs on this thread.
-pub(crate) fn hidden_copy(bytes: u64) {
-    if is_on() {
-        with_innermost(|_, event| event.hidden_copy += bytes);
-    }
+/// A span for a copy that nobody asked for; what is computed until its end makes it.
+#[track_caller]
+pub(crate) fn hidden_copy(bytes: u64) -> Span {
+    let span = span(Kind::Op, "contiguous");
+    span.with(|_, event| event.hidden_copy = bytes);
+    span
 }
 
 impl Span {

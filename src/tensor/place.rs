@@ -19,6 +19,7 @@ impl Tensor {
     /// A copy in page-locked memory of the host, outside the graph; the tensor itself if it is
     /// there already. Such memory cannot be paged out, so take it for what is copied often only.
     /// NVIDIA GPUs know it as such if the program had opened one before, e.g. by `Device::cuda`.
+    #[track_caller]
     pub fn pin_memory(&self) -> Tensor {
         if self.is_pinned() {
             return self.clone();
@@ -59,6 +60,7 @@ impl Tensor {
     }
 
     /// A tensor on another device with the same numbers, outside the graph. It waits for the copy.
+    #[track_caller]
     pub(crate) fn moved_to(&self, device: Device) -> Tensor {
         match (self.device(), device) {
             (from, to) if from == to => self.clone(),
@@ -68,6 +70,7 @@ impl Tensor {
     }
 
     /// The tensor with its numbers in the host's memory; itself if they are there.
+    #[track_caller]
     pub(super) fn on_host(&self) -> Tensor {
         match self.device() {
             Device::Cpu => self.clone(),
@@ -76,6 +79,7 @@ impl Tensor {
     }
 
     /// From the host to a device. Only the elements that the tensor shows cross, packed.
+    #[track_caller]
     fn sent(&self, device: Device, wait: bool) -> Tensor {
         let packed = self.detach().contiguous_for("to");
         let (driver, host) = (device.driver(), memory_of(&packed));
@@ -92,6 +96,7 @@ impl Tensor {
     /// From a device to the host. Only the elements that the tensor shows cross: the device packs a
     /// view with gaps first. The packed copy is given back at once: only later work of the same
     /// stream can get its memory.
+    #[track_caller]
     fn fetched(&self, device: Device, wait: bool) -> Tensor {
         let packed = self.detach().contiguous_for("to");
         let contents = packed.storage().read("to");
@@ -119,6 +124,7 @@ fn shown<'a>(buffer: &'a Buffer, packed: &Tensor) -> &'a [u8] {
 
 /// Fills a buffer from a device. Where nobody waits its memory is pinned, as PyTorch makes it: else
 /// the driver would wait. It is page-locked before the copy begins.
+#[track_caller]
 fn copy_to_host(
     buffer: &mut Buffer,
     device: Device,
@@ -144,6 +150,7 @@ fn or_raise<T>(result: Result<T, Error>) -> T {
 }
 
 /// Waits for a copy, or leaves its event with the host's storage.
+#[track_caller]
 fn settle(host: &Storage, device: Device, event: Option<Event>, wait: bool, to_host: bool) {
     let driver = device.driver();
     if wait {

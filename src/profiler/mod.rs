@@ -6,10 +6,15 @@
 
 mod averages;
 mod event;
+mod flame_graph;
+mod flame_svg;
 mod observed;
 mod pending;
 mod profile;
 mod recording;
+mod roofline;
+mod roofline_table;
+mod roofs;
 mod schedule;
 mod table;
 mod trace;
@@ -20,7 +25,10 @@ use std::time::Instant;
 
 pub use averages::{Average, GroupBy, KeyAverages};
 pub use event::{Call, Event, Kind};
+pub use flame_graph::{FlameGraph, FlameTime, Frame};
 pub use profile::Profile;
+pub use roofline::{Bound, HELD, Roofline, RooflineRow, Source};
+pub use roofs::{Roof, Roofs};
 pub use schedule::{ProfilerAction, Schedule, Steps};
 pub use table::SortBy;
 

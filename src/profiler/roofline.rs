@@ -217,7 +217,8 @@ impl Profile {
             if matches!(event.kind, Kind::Call(_)) || event.kind.is_on_device() {
                 self.ancestors(at).for_each(|above| asks[above] = true);
             }
-            if let (Kind::Op, Some(parent)) = (event.kind, event.parent) {
+            // A view inside is no part of the work.
+            if let (Kind::Op, true, Some(parent)) = (event.kind, event.bytes > 0, event.parent) {
                 has_parts[parent] = true;
             }
         }

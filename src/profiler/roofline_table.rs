@@ -45,29 +45,33 @@ impl Roofline {
         let rule = widths.map(|width| "-".repeat(width)).join("  ");
         let mut out = format!("{}\n{rule}\n", self.roofs);
         for (i, line) in lines.iter().enumerate() {
-            out += &joined(line, &widths);
-            out += if i == 0 { "\n" } else { "" };
-            out += if i == 0 { &rule } else { "" };
-            out.push('\n');
+            out += &format!("{}\n", joined(line, &widths));
+            if i == 0 || i + 1 == lines.len() {
+                out += &format!("{rule}\n");
+            }
         }
-        out + &rule + "\n" + &self.notes()
+        out + &self.notes()
     }
 
     fn notes(&self) -> String {
         let has = |source| self.rows.iter().any(|row| row.source == source);
-        let percent = 100.0 * HELD;
-        let mut out = format!(
-            "A roof is what binds a row that reaches {percent}% of it. Launches do if the host \
-             takes longer to launch a kernel than the kernel runs.\n"
-        );
+        let mut out = format!("A roof binds a row that reaches {}% of it.", 100.0 * HELD);
+        if !self.roofs.of_host {
+            out += " Launches do if the host takes longer to launch a kernel than the kernel runs.";
+        }
+        out.push('\n');
         if has(Source::Formula) {
             out += "*: by formula, the least that the operation has to move and compute.\n";
         }
         if has(Source::Unknown) {
-            out += "?: of some or all of these calls neither bytes nor FLOPs are known.\n";
+            out +=
+                "?: of some of these calls neither bytes nor FLOPs are known; a view has none.\n";
         }
         if self.rows.iter().any(|row| row.flops > 0 && row.bytes == 0) {
-            out += "inf: no byte of memory is known of, so no roof of memory.\n";
+            out += "inf: no byte of memory is known of, so that roof is not above it.\n";
+        }
+        if self.rows.iter().any(|row| row.nearest.is_some_and(|(_, share)| share > 1.0)) {
+            out += "More than 100%: what it needed lay in a cache nearer than that roof.\n";
         }
         out += &match &self.modelled {
             Some(gpu) => format!("All times are modelled, from the published figures of {gpu}.\n"),
@@ -103,7 +107,7 @@ fn cells(row: &RooflineRow, all_ns: u64) -> [String; HEADINGS.len()] {
         None => ("--".to_string(), "--".to_string()),
     };
     [
-        row.name.clone(),
+        row.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         row.device.to_string(),
         row.calls.to_string(),
         time(row.time_ns as f64),
@@ -111,7 +115,7 @@ fn cells(row: &RooflineRow, all_ns: u64) -> [String; HEADINGS.len()] {
         known(row.bytes, "B"),
         known(row.flops, ""),
         intensity,
-        rate(row.flops_per_s(), ""),
+        if row.flops > 0 { rate(row.flops_per_s(), "") } else { "--".to_string() },
         roof,
         reached,
         row.bound.to_string(),

@@ -31,6 +31,7 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/grid.rs",
             "labs/src/memory_line.rs",
             "labs/src/memory_map.rs",
+            "labs/src/roofline.rs",
             "labs/src/triangle.rs",
         ],
     ),

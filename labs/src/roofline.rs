@@ -1,0 +1,346 @@
+//! The roofline as a figure: how fast each kernel computes over how much it does for a byte.
+//!
+//! Both axes are logarithmic, so a bandwidth is a slope and a rate of arithmetic a level. A mark
+//! is as large as the kernel's share of the time, and its number leads to the list below.
+
+use engine_room::profiler::{Bound, Roof, Roofline, RooflineRow, Roofs};
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+use crate::drawing::{Area, draw, in_text_colour, write};
+
+const WIDTH: i32 = 720;
+/// The figure within its margins: left, top, right, bottom.
+const FRAME: [i32; 4] = [84, 52, 704, 400];
+/// The list of kernels: its first line, the height of a line, and how many there are at most.
+const LIST: i32 = 470;
+const LINE: i32 = 18;
+const MOST: usize = 24;
+const FONT: i32 = 13;
+/// Pixels of a letter of that size, on average.
+const LETTER: i32 = 7;
+/// The radius of a kernel that takes no time, and of one that takes all of it.
+const RADIUS: (f64, f64) = (4.0, 22.0);
+
+/// The colours have a contrast of at least 3 to 1 on white and on near-black; what binds a kernel
+/// also stands in words in the list.
+fn colour(bound: Bound) -> RGBColor {
+    match bound {
+        Bound::By(Roof::Memory) => RGBColor(0x3b, 0x82, 0xc4),
+        Bound::By(Roof::L2) => RGBColor(0xb0, 0x55, 0x9b),
+        Bound::By(Roof::Arithmetic) => RGBColor(0xc2, 0x57, 0x1a),
+        Bound::Launches => RGBColor(0x2e, 0x8b, 0x57),
+        Bound::Neither | Bound::Unknown => RGBColor(0x80, 0x80, 0x80),
+    }
+}
+
+/// The figure as SVG text; the same numbers stand in [`Roofline::table`].
+///
+/// # Errors
+/// If no kernel has bytes or operations, or it cannot be drawn.
+pub fn svg(title: &str, roofline: &Roofline) -> Result<String, String> {
+    let shown: Vec<&RooflineRow> =
+        roofline.rows.iter().filter(|row| row.nearest.is_some()).take(MOST).collect();
+    if shown.is_empty() {
+        return Err(format!("the figure '{title}' cannot be drawn: no kernel has bytes or FLOPs"));
+    }
+    let lines = shown.len().div_ceil(2) as i32 + 1;
+    let mut text = String::new();
+    let size = (WIDTH as u32, (LIST + lines * LINE + 8) as u32);
+    let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+    write(&area, title, (WIDTH / 2, 22), 20, HPos::Center)?;
+    let plane = Plane::around(&roofline.roofs, &shown);
+    let mut taken = Taken(Vec::new());
+    plane.draw_axes(&area)?;
+    plane.draw_marks(&area, roofline, &shown, &mut taken)?;
+    plane.draw_roofs(&area, &roofline.roofs, &mut taken)?;
+    draw_list(&area, roofline, &shown)?;
+    drop(area);
+    Ok(in_text_colour(&text))
+}
+
+/// Where a kernel stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    /// At this intensity, by the bytes of the GPU's memory.
+    Memory(f64),
+    /// At this intensity, by the bytes of the L2 cache: that is the nearest roof.
+    L2(f64),
+    /// It has no operations, so no logarithm of an intensity: at the left edge, as far below the
+    /// roof there as its bandwidth is. The roof is the faster one for the cache.
+    Left,
+    /// It has no bytes: at the right edge.
+    Right,
+}
+
+impl Place {
+    fn of(row: &RooflineRow) -> Place {
+        let by_l2 = matches!(row.nearest, Some((Roof::L2, _)));
+        let flops = row.flops as f64;
+        match (row.flops, by_l2, row.bytes) {
+            (0, ..) => Place::Left,
+            (_, true, _) => Place::L2(flops / row.l2_bytes as f64),
+            (_, false, 0) => Place::Right,
+            (_, false, bytes) => Place::Memory(flops / bytes as f64),
+        }
+    }
+}
+
+/// What the axes show: decades of intensity and of operations per second.
+struct Plane {
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+impl Plane {
+    /// Whole decades around all kernels and the point where the roofs meet.
+    fn around(roofs: &Roofs, rows: &[&RooflineRow]) -> Plane {
+        let mut x = (roofs.ridge() / 10.0, roofs.ridge() * 4.0);
+        for row in rows {
+            if let Place::Memory(at) | Place::L2(at) = Place::of(row) {
+                x = (x.0.min(at), x.1.max(at * 1.5));
+            }
+        }
+        let x = (x.0.log10().floor(), x.1.log10().ceil());
+        let mut plane = Plane { x, y: (0.0, 0.0) };
+        let rates = rows.iter().map(|row| plane.point(row).1).filter(|&rate| rate > 0.0);
+        let lowest = rates.fold(roofs.flops / 10.0, f64::min);
+        plane.y = (lowest.log10().floor(), (roofs.flops * 1.2).log10().ceil());
+        plane
+    }
+
+    /// Intensity and rate of a kernel.
+    fn point(&self, row: &RooflineRow) -> (f64, f64) {
+        let left = 10f64.powf(self.x.0);
+        match Place::of(row) {
+            Place::Memory(at) | Place::L2(at) => (at, row.flops_per_s()),
+            Place::Left => {
+                let bytes = if row.bytes > 0 { row.bytes } else { row.l2_bytes };
+                (left, left * bytes as f64 * 1e9 / row.time_ns as f64)
+            }
+            Place::Right => (10f64.powf(self.x.1), row.flops_per_s()),
+        }
+    }
+
+    fn pixel(&self, (intensity, rate): (f64, f64)) -> (i32, i32) {
+        let [left, top, right, bottom] = FRAME;
+        let share = |at: f64, (from, to): (f64, f64)| (at.log10() - from) / (to - from);
+        let x = f64::from(left) + share(intensity, self.x) * f64::from(right - left);
+        let y = f64::from(bottom) - share(rate, self.y) * f64::from(bottom - top);
+        (x.round() as i32, y.round() as i32)
+    }
+
+    fn draw_axes(&self, area: &Area) -> Result<(), String> {
+        let [left, top, right, bottom] = FRAME;
+        let grid = BLACK.mix(0.12);
+        for decade in self.x.0 as i32..=self.x.1 as i32 {
+            let (x, _) = self.pixel((10f64.powi(decade), 1.0));
+            draw(area.draw(&PathElement::new([(x, top), (x, bottom)], grid)))?;
+            write(area, &power(decade), (x, bottom + 15), FONT, HPos::Center)?;
+        }
+        for decade in self.y.0 as i32..=self.y.1 as i32 {
+            let (_, y) = self.pixel((1.0, 10f64.powi(decade)));
+            draw(area.draw(&PathElement::new([(left, y), (right, y)], grid)))?;
+            write(area, &prefixed(10f64.powi(decade)), (left - 8, y), FONT, HPos::Right)?;
+        }
+        let corners = [(left, top), (left, bottom), (right, bottom)];
+        draw(area.draw(&PathElement::new(corners, BLACK)))?;
+        write(area, "FLOP/s", (left, top - 12), FONT, HPos::Right)?;
+        let middle = (left + right) / 2;
+        write(area, "intensity (FLOP/byte)", (middle, bottom + 34), 14, HPos::Center)
+    }
+
+    fn draw_roofs(&self, area: &Area, roofs: &Roofs, taken: &mut Taken) -> Result<(), String> {
+        let ridge = (roofs.ridge(), roofs.flops);
+        let slope = [self.start(roofs.memory), ridge].map(|point| self.pixel(point));
+        let level = self.pixel((10f64.powf(self.x.1), roofs.flops));
+        draw(area.draw(&PathElement::new([slope[0], slope[1], level], BLACK.stroke_width(2))))?;
+        draw(area.draw(&Circle::new(slope[1], 4, BLACK.filled())))?;
+        let foot = (slope[1].0, FRAME[3]);
+        dashed(area, [slope[1], foot], 2)?;
+        let at = format!("{:.1} FLOP/byte", roofs.ridge());
+        let near = |&(x, y): &(i32, i32)| (x + 6, y - 10);
+        let down = (1..16).map(|i| (foot.0, foot.1 - 22 * i));
+        taken.write(area, &at, down.map(|at| near(&at)), HPos::Left)?;
+        let peak = format!("f32 {}FLOP/s", prefixed_to_3(roofs.flops));
+        taken.write(area, &peak, [(level.0 - 4, level.1 - 12)].into_iter(), HPos::Right)?;
+        let memory = format!("memory {}B/s", prefixed_to_3(roofs.memory));
+        let below = along(slope).map(|(x, y)| (x + 10, y + 10));
+        taken.write(area, &memory, below, HPos::Left)?;
+        let Some(bandwidth) = roofs.l2 else { return Ok(()) };
+        let slope = [self.start(bandwidth), (roofs.flops / bandwidth, roofs.flops)];
+        let slope = slope.map(|point| self.pixel(point));
+        dashed(area, slope, 6)?;
+        let l2 = format!("L2 {}B/s", prefixed_to_3(bandwidth));
+        taken.write(area, &l2, along(slope).map(|(x, y)| (x - 8, y - 9)), HPos::Right)
+    }
+
+    /// Where a bandwidth's slope comes into the picture.
+    fn start(&self, bandwidth: f64) -> (f64, f64) {
+        let (left, low) = (10f64.powf(self.x.0), 10f64.powf(self.y.0));
+        if left * bandwidth >= low { (left, left * bandwidth) } else { (low / bandwidth, low) }
+    }
+
+    /// Large ones first, so that none is hidden.
+    fn draw_marks(
+        &self,
+        area: &Area,
+        roofline: &Roofline,
+        rows: &[&RooflineRow],
+        taken: &mut Taken,
+    ) -> Result<(), String> {
+        let all: u64 = roofline.rows.iter().map(|row| row.time_ns).sum();
+        let mut marks = Vec::new();
+        for row in rows {
+            let at = self.pixel(self.point(row));
+            let share = row.time_ns as f64 / all as f64;
+            let radius = RADIUS.0 + (RADIUS.1 - RADIUS.0) * share.sqrt();
+            marks.push((at, radius.round() as i32));
+            draw_mark(area, row, at, radius.round() as i32)?;
+        }
+        for &((x, y), _) in &marks {
+            taken.0.push([x - 4, y - 4, x + 4, y + 4]);
+        }
+        for (number, ((x, y), radius)) in (1..).zip(marks) {
+            let around = (0..4).flat_map(|ring| {
+                let far = radius + 9 + 9 * ring;
+                let near = [(far, 0), (-far, 0), (0, far), (0, -far), (far, far), (-far, far)];
+                near.map(|(dx, dy)| (x + dx, y + dy))
+            });
+            taken.write(area, &format!("{number}"), around, HPos::Center)?;
+        }
+        Ok(())
+    }
+}
+
+/// A disc for one that is placed by bytes of memory, a ring by bytes of L2, a triangle at an edge.
+fn draw_mark(area: &Area, row: &RooflineRow, at: (i32, i32), size: i32) -> Result<(), String> {
+    let colour = colour(row.bound);
+    match Place::of(row) {
+        Place::Memory(_) => {
+            draw(area.draw(&Circle::new(at, size, colour.mix(0.55).filled())))?;
+            draw(area.draw(&Circle::new(at, size, colour.stroke_width(1))))
+        }
+        Place::L2(_) => draw(area.draw(&Circle::new(at, size, colour.stroke_width(3)))),
+        Place::Left | Place::Right => {
+            draw(area.draw(&TriangleMarker::new(at, size + 2, colour.filled())))
+        }
+    }
+}
+
+/// Rectangles that hold text or marks already: left, top, right, bottom.
+struct Taken(Vec<[i32; 4]>);
+
+impl Taken {
+    /// Writes at the first of some places that is free; at the first one if none is.
+    fn write(
+        &mut self,
+        area: &Area,
+        text: &str,
+        places: impl Iterator<Item = (i32, i32)>,
+        side: HPos,
+    ) -> Result<(), String> {
+        let width = text.chars().count() as i32 * LETTER;
+        let held = |&(x, y): &(i32, i32)| {
+            let left = match side {
+                HPos::Left => x,
+                HPos::Right => x - width,
+                HPos::Center => x - width / 2,
+            };
+            [left, y - 7, left + width, y + 7]
+        };
+        let places: Vec<(i32, i32)> = places.collect();
+        let free = places.iter().find(|place| self.is_free(held(place)));
+        let Some(&at) = free.or(places.first()) else { return Ok(()) };
+        self.0.push(held(&at));
+        write(area, text, at, FONT, side)
+    }
+
+    fn is_free(&self, [left, top, right, bottom]: [i32; 4]) -> bool {
+        let inside = left > FRAME[0] && right < WIDTH && top > FRAME[1] - 16 && bottom < FRAME[3];
+        let apart =
+            |it: &[i32; 4]| right <= it[0] || it[2] <= left || bottom <= it[1] || it[3] <= top;
+        inside && self.0.iter().all(apart)
+    }
+}
+
+/// Points of a line, from a third of it on, then those before.
+fn along([from, to]: [(i32, i32); 2]) -> impl Iterator<Item = (i32, i32)> {
+    let steps = [6, 7, 8, 9, 10, 11, 12, 13, 5, 4, 3, 2, 14, 15, 16];
+    let at = move |i: i32| (from.0 + (to.0 - from.0) * i / 18, from.1 + (to.1 - from.1) * i / 18);
+    steps.into_iter().map(at)
+}
+
+fn dashed(area: &Area, line: [(i32, i32); 2], size: i32) -> Result<(), String> {
+    draw(area.draw(&DashedPathElement::new(line, size, size, BLACK)))
+}
+
+/// Numbers, names, shares of the time, what binds: two columns, and a line on the marks.
+fn draw_list(area: &Area, roofline: &Roofline, rows: &[&RooflineRow]) -> Result<(), String> {
+    let all: u64 = roofline.rows.iter().map(|row| row.time_ns).sum();
+    let half = rows.len().div_ceil(2);
+    for (i, row) in rows.iter().enumerate() {
+        let (column, line) = ((i / half) as i32, (i % half) as i32);
+        let (x, y) = (28 + 352 * column, LIST + line * LINE);
+        let share = 100.0 * row.time_ns as f64 / all as f64;
+        draw(area.draw(&Circle::new((x - 12, y), 4, colour(row.bound).filled())))?;
+        let name: String = row.name.chars().take(26).collect();
+        write(area, &format!("{}  {name}", i + 1), (x, y), FONT, HPos::Left)?;
+        let rest = format!("{share:.1}%  {}", row.bound);
+        write(area, &rest, (x + 210, y), FONT, HPos::Left)?;
+    }
+    let y = LIST + half as i32 * LINE + 4;
+    write(area, &note(roofline, rows), (16, y), FONT, HPos::Left)
+}
+
+/// What the marks mean that are no discs, and how many rows have none.
+fn note(roofline: &Roofline, rows: &[&RooflineRow]) -> String {
+    let has = |wanted: fn(Place) -> bool| rows.iter().any(|row| wanted(Place::of(row)));
+    let mut parts = vec![match &roofline.roofs.of_host {
+        true => "% of the time of all operations".to_string(),
+        false => "% of the time of all kernels".to_string(),
+    }];
+    if has(|place| matches!(place, Place::L2(_))) {
+        parts.push("rings: by bytes of L2".to_string());
+    }
+    if has(|place| place == Place::Left) {
+        parts.push("triangles: no FLOPs, by bytes/s".to_string());
+    }
+    if has(|place| place == Place::Right) {
+        parts.push("triangles on the right: no bytes".to_string());
+    }
+    let missing = roofline.rows.len() - rows.len();
+    if missing > 0 {
+        parts.push(format!("{missing} more in the table"));
+    }
+    parts.join("; ")
+}
+
+/// `0.01`, `1`, `1,000`: a power of ten.
+fn power(decade: i32) -> String {
+    match decade {
+        ..0 => format!("{:.*}", -decade as usize, 10f64.powi(decade)),
+        0..3 => format!("{:.0}", 10f64.powi(decade)),
+        3.. => prefixed(10f64.powi(decade)),
+    }
+}
+
+/// `10 G`
+fn prefixed(number: f64) -> String {
+    let (value, prefix) = scaled(number);
+    format!("{value:.0} {prefix}").trim_end().to_string()
+}
+
+/// `8.14 T`
+fn prefixed_to_3(number: f64) -> String {
+    let (value, prefix) = scaled(number);
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {prefix}")
+}
+
+fn scaled(number: f64) -> (f64, &'static str) {
+    let prefixes = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")];
+    let fits = prefixes.iter().find(|(size, _)| number >= 0.999 * size);
+    fits.map_or((number, ""), |&(size, prefix)| (number / size, prefix))
+}

@@ -146,7 +146,7 @@ impl Plane {
         }
         let corners = [(left, top), (left, bottom), (right, bottom)];
         draw(area.draw(&PathElement::new(corners, BLACK)))?;
-        write(area, "FLOP/s", (left, top - 12), FONT, HPos::Right)?;
+        write(area, "FLOP/s", (left - 8, top - 16), FONT, HPos::Right)?;
         let middle = (left + right) / 2;
         write(area, "intensity (FLOP/byte)", (middle, bottom + 34), 14, HPos::Center)
     }
@@ -160,9 +160,8 @@ impl Plane {
         let foot = (slope[1].0, FRAME[3]);
         dashed(area, [slope[1], foot], 2)?;
         let at = format!("{:.1} FLOP/byte", roofs.ridge());
-        let near = |&(x, y): &(i32, i32)| (x + 6, y - 10);
-        let down = (1..16).map(|i| (foot.0, foot.1 - 22 * i));
-        taken.write(area, &at, down.map(|at| near(&at)), HPos::Left)?;
+        let down = (0..16).map(|i| (foot.0 + 6, slope[1].1 + 14 + 20 * i));
+        taken.write(area, &at, down, HPos::Left)?;
         let peak = format!("f32 {}FLOP/s", prefixed_to_3(roofs.flops));
         taken.write(area, &peak, [(level.0 - 4, level.1 - 12)].into_iter(), HPos::Right)?;
         let memory = format!("memory {}B/s", prefixed_to_3(roofs.memory));
@@ -285,13 +284,22 @@ fn draw_list(area: &Area, roofline: &Roofline, rows: &[&RooflineRow]) -> Result<
         let (x, y) = (28 + 352 * column, LIST + line * LINE);
         let share = 100.0 * row.time_ns as f64 / all as f64;
         draw(area.draw(&Circle::new((x - 12, y), 4, colour(row.bound).filled())))?;
-        let name: String = row.name.chars().take(26).collect();
+        let name = short(&row.name);
         write(area, &format!("{}  {name}", i + 1), (x, y), FONT, HPos::Left)?;
         let rest = format!("{share:.1}%  {}", row.bound);
         write(area, &rest, (x + 210, y), FONT, HPos::Left)?;
     }
     let y = LIST + half as i32 * LINE + 4;
     write(area, &note(roofline, rows), (16, y), FONT, HPos::Left)
+}
+
+/// A name that fits into its column. XML has no control characters.
+fn short(name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match name.chars().count() {
+        ..=30 => name,
+        _ => name.chars().take(28).chain("..".chars()).collect(),
+    }
 }
 
 /// What the marks mean that are no discs, and how many rows have none.

@@ -21,8 +21,8 @@ pub const HELD: f64 = 0.5;
 pub enum Source {
     /// The device counted them: a simulated GPU does.
     Counted,
-    /// By formula, from the shapes of the operation that asked for it: what it has to read, write
-    /// and compute at least. Several kernels of one operation share them by the time that they take.
+    /// By formula, from the shapes of the operation that asked for it: what that has to read, write
+    /// and compute at least. Several kernels of one operation share it by the time that they take.
     Formula,
     /// Neither is there.
     Unknown,

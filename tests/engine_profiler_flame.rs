@@ -194,7 +194,7 @@ fn any_name_comes_back_from_the_figure() {
         "a\"b",
         "back\\slash",
         "new\nline",
-        "é中",
+        "\u{e9}\u{4e2d}",
         "</script>",
         "",
         "<g>&amp;'",
@@ -202,7 +202,7 @@ fn any_name_comes_back_from_the_figure() {
         "\t",
         "a\rb",
         "&#0;",
-        "😀",
+        "\u{1f600}",
         "tab\there",
         " blanks  ",
     ];
@@ -221,7 +221,13 @@ fn any_name_comes_back_from_the_figure() {
 
 /// Random spans, some of which overlap in a way that none of one thread can.
 fn random(generator: &mut Generator) -> Profile {
-    let names = ["a", "b", "a;b", "much longer than its frame is wide", "中文名字中文名字"];
+    let names = [
+        "a",
+        "b",
+        "a;b",
+        "much longer than its frame is wide",
+        "\u{4e2d}\u{6587}\u{540d}\u{5b57}\u{4e2d}\u{6587}\u{540d}\u{5b57}",
+    ];
     let mut events = Vec::new();
     for _ in 0..1 + generator.below(120) {
         let start = generator.below(2_000_000) as u64;

@@ -352,3 +352,126 @@ fn scaled(number: f64) -> (f64, &'static str) {
     let fits = prefixes.iter().find(|(size, _)| number >= 0.999 * size);
     fits.map_or((number, ""), |&(size, prefix)| (number / size, prefix))
 }
+
+#[cfg(test)]
+mod tests {
+    use engine_room::Device;
+    use engine_room::profiler::{Event, Kind, Profile};
+
+    use super::*;
+
+    /// They meet at 100 operations a byte.
+    fn roofs() -> Roofs {
+        Roofs {
+            name: "toy".to_string(),
+            memory: 1e10,
+            l2: Some(4e10),
+            flops: 1e12,
+            source: "by hand",
+            of_host: false,
+        }
+    }
+
+    /// Kernels of 1000 ns with these bytes, bytes of L2 and operations.
+    fn figure(kernels: &[(&str, [u64; 3])]) -> Result<String, String> {
+        let kernel = |&(name, [bytes, l2_bytes, flops]): &(&str, [u64; 3])| {
+            let event = Event::of_host(Kind::Kernel, name, 0).between(0, 1000);
+            Event { device: Device::Sim(0), bytes, l2_bytes, flops, ..event }
+        };
+        let profile = Profile::from_events(kernels.iter().map(kernel).collect());
+        svg("A title", &profile.roofline(&roofs()))
+    }
+
+    /// The axes go from 1 to 1,000 operations a byte, and from 1e9 to 1e13 operations per second:
+    /// 620 pixels for three decades, 348 for four.
+    #[test]
+    fn roofs_and_kernels_stand_where_the_logarithms_say() {
+        // 5e9 operations per second, 1 a byte; 1e11, 10 a byte of L2.
+        let svg = figure(&[
+            ("bound_by_bytes", [5000, 5000, 5000]),
+            ("bound_by_l2", [1000, 10_000, 100_000]),
+        ])
+        .expect("a figure");
+        let ridge = (84 + 620 * 2 / 3, 400 - 348 * 3 / 4);
+        assert_eq!(ridge, (497, 139));
+        // 10^9.699 and 10^11, of 10^9 to 10^13.
+        for (x, y) in [ridge, (84, 339), (291, 226)] {
+            assert!(svg.contains(&format!("cx=\"{x}\" cy=\"{y}\"")), "({x}, {y}) in\n{svg}");
+        }
+        let memory = "84,313 497,139 704,139";
+        assert!(svg.contains(memory), "10 GB/s make 1e10 at 1 a byte\n{svg}");
+        for text in [
+            "A title",
+            "100.0 FLOP/byte",
+            "memory 10.0 GB/s",
+            "L2 40.0 GB/s",
+            "f32 1.00 TFLOP/s",
+            "1  bound_by_bytes",
+            "2  bound_by_l2",
+            "50.0%  memory",
+            "rings: by bytes of L2",
+        ] {
+            assert!(svg.contains(text), "{text} is not in\n{svg}");
+        }
+        assert!(!svg.contains("#000000") && !svg.contains("NaN"));
+    }
+
+    #[test]
+    fn what_has_no_logarithm_stands_at_an_edge() {
+        let svg = figure(&[
+            ("copy<&>", [10_000, 10_000, 0]),
+            ("spin", [0, 0, 1_000_000]),
+            ("nothing_known", [0, 0, 0]),
+        ])
+        .expect("a figure");
+        assert!(svg.contains("triangles: no FLOPs, by bytes/s"), "{svg}");
+        assert!(svg.contains("triangles on the right: no bytes; 1 more in the table"), "{svg}");
+        assert!(svg.contains("copy&lt;&amp;&gt;") && !svg.contains("nothing_known"), "{svg}");
+        // At its roof, both: at the left edge the slope begins, at the right one the level ends.
+        let rows = |kernels: &[(&str, [u64; 3])]| -> Vec<RooflineRow> {
+            let kernel = |&(name, [bytes, _, flops]): &(&str, [u64; 3])| Event {
+                bytes,
+                flops,
+                ..Event::of_host(Kind::Kernel, name, 0).between(0, 1000)
+            };
+            Profile::from_events(kernels.iter().map(kernel).collect()).roofline(&roofs()).rows
+        };
+        let rows = rows(&[("copy", [10_000, 0, 0]), ("spin", [0, 0, 1_000_000])]);
+        let plane = Plane::around(&roofs(), &rows.iter().collect::<Vec<_>>());
+        assert_eq!(plane.pixel(plane.point(&rows[0])), plane.pixel(plane.start(1e10)));
+        assert_eq!(plane.pixel(plane.point(&rows[1])), plane.pixel((1000.0, 1e12)));
+    }
+
+    #[test]
+    fn a_profile_without_counts_is_an_error() {
+        let message = figure(&[("nothing_known", [0, 0, 0])]).unwrap_err();
+        assert!(message.contains("'A title'") && message.contains("no kernel"), "{message}");
+    }
+
+    #[test]
+    fn words_do_not_cover_each_other() {
+        let mut taken = Taken(Vec::new());
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, (720, 400)).into_drawing_area();
+        let places = [(300, 200), (310, 204), (300, 230)];
+        for number in ["1", "2"] {
+            taken.write(&area, number, places.into_iter(), HPos::Left).expect("text");
+        }
+        assert_eq!(taken.0, [[300, 193, 307, 207], [310, 197, 317, 211]]);
+        taken.write(&area, "a word", places.into_iter(), HPos::Left).expect("text");
+        assert_eq!(taken.0[2], [300, 223, 342, 237]);
+        // Outside the axes nothing is free.
+        assert!(!taken.is_free([20, 100, 60, 114]));
+    }
+
+    #[test]
+    fn numbers_are_written_with_prefixes() {
+        let powers = [-2, 0, 2, 3, 9, 13].map(power);
+        assert_eq!(powers, ["0.01", "1", "100", "1 K", "1 G", "10 T"]);
+        assert_eq!(prefixed_to_3(8.14e12), "8.14 T");
+        assert_eq!(prefixed_to_3(66.9e12), "66.9 T");
+        assert_eq!(prefixed_to_3(320e9), "320 G");
+        assert_eq!(short(&"x".repeat(40)).len(), 30);
+        assert_eq!(short("new\nline"), "new line");
+    }
+}

@@ -3,23 +3,22 @@
 //! Both axes are logarithmic, so a bandwidth is a slope and a rate of arithmetic a level. A mark
 //! is as large as the kernel's share of the time, and its number leads to the list below.
 
+mod plane;
+mod text;
+
 use engine_room::profiler::{Bound, Roof, Roofline, RooflineRow, Roofs};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use crate::drawing::{Area, draw, in_text_colour, write};
+use plane::{FRAME, Place, Plane, WIDTH};
+use text::{FONT, Taken, prefixed_to_3};
 
-const WIDTH: i32 = 720;
-/// The figure within its margins: left, top, right, bottom.
-const FRAME: [i32; 4] = [84, 52, 704, 400];
 /// The list of kernels: its first line, the height of a line, and how many there are at most.
 const LIST: i32 = 470;
 const LINE: i32 = 18;
 const MOST: usize = 24;
-const FONT: i32 = 13;
-/// Pixels of a letter of that size, on average.
-const LETTER: i32 = 7;
 /// The radius of a kernel that takes no time, and of one that takes all of it.
 const RADIUS: (f64, f64) = (4.0, 22.0);
 
@@ -60,101 +59,11 @@ pub fn svg(title: &str, roofline: &Roofline) -> Result<String, String> {
     Ok(in_text_colour(&text))
 }
 
-/// Where a kernel stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
-    /// At this intensity, by the bytes of the GPU's memory.
-    Memory(f64),
-    /// At this intensity, by the bytes of the L2 cache: that is the nearest roof.
-    L2(f64),
-    /// It has no operations, so no logarithm of an intensity: at the left edge, as far below the
-    /// roof there as its bandwidth is. The roof is the faster one for the cache.
-    Left,
-    /// It has no bytes: at the right edge.
-    Right,
-}
-
-impl Place {
-    fn of(row: &RooflineRow) -> Place {
-        let by_l2 = matches!(row.nearest, Some((Roof::L2, _)));
-        let flops = row.flops as f64;
-        match (row.flops, by_l2, row.bytes) {
-            (0, ..) => Place::Left,
-            (_, true, _) => Place::L2(flops / row.l2_bytes as f64),
-            (_, false, 0) => Place::Right,
-            (_, false, bytes) => Place::Memory(flops / bytes as f64),
-        }
-    }
-}
-
-/// What the axes show: decades of intensity and of operations per second.
-struct Plane {
-    x: (f64, f64),
-    y: (f64, f64),
-}
-
 impl Plane {
-    /// Whole decades around all kernels and the point where the roofs meet.
-    fn around(roofs: &Roofs, rows: &[&RooflineRow]) -> Plane {
-        let mut x = (roofs.ridge() / 10.0, roofs.ridge() * 4.0);
-        for row in rows {
-            if let Place::Memory(at) | Place::L2(at) = Place::of(row) {
-                x = (x.0.min(at), x.1.max(at * 1.5));
-            }
-        }
-        let x = (x.0.log10().floor(), x.1.log10().ceil());
-        let mut plane = Plane { x, y: (0.0, 0.0) };
-        let rates = rows.iter().map(|row| plane.point(row).1).filter(|&rate| rate > 0.0);
-        let lowest = rates.fold(roofs.flops / 10.0, f64::min);
-        plane.y = (lowest.log10().floor(), (roofs.flops * 1.2).log10().ceil());
-        plane
-    }
-
-    /// Intensity and rate of a kernel.
-    fn point(&self, row: &RooflineRow) -> (f64, f64) {
-        let left = 10f64.powf(self.x.0);
-        match Place::of(row) {
-            Place::Memory(at) | Place::L2(at) => (at, row.flops_per_s()),
-            Place::Left => {
-                let bytes = if row.bytes > 0 { row.bytes } else { row.l2_bytes };
-                (left, left * bytes as f64 * 1e9 / row.time_ns as f64)
-            }
-            Place::Right => (10f64.powf(self.x.1), row.flops_per_s()),
-        }
-    }
-
-    fn pixel(&self, (intensity, rate): (f64, f64)) -> (i32, i32) {
-        let [left, top, right, bottom] = FRAME;
-        let share = |at: f64, (from, to): (f64, f64)| (at.log10() - from) / (to - from);
-        let x = f64::from(left) + share(intensity, self.x) * f64::from(right - left);
-        let y = f64::from(bottom) - share(rate, self.y) * f64::from(bottom - top);
-        (x.round() as i32, y.round() as i32)
-    }
-
-    fn draw_axes(&self, area: &Area) -> Result<(), String> {
-        let [left, top, right, bottom] = FRAME;
-        let grid = BLACK.mix(0.12);
-        for decade in self.x.0 as i32..=self.x.1 as i32 {
-            let (x, _) = self.pixel((10f64.powi(decade), 1.0));
-            draw(area.draw(&PathElement::new([(x, top), (x, bottom)], grid)))?;
-            write(area, &power(decade), (x, bottom + 15), FONT, HPos::Center)?;
-        }
-        for decade in self.y.0 as i32..=self.y.1 as i32 {
-            let (_, y) = self.pixel((1.0, 10f64.powi(decade)));
-            draw(area.draw(&PathElement::new([(left, y), (right, y)], grid)))?;
-            write(area, &prefixed(10f64.powi(decade)), (left - 8, y), FONT, HPos::Right)?;
-        }
-        let corners = [(left, top), (left, bottom), (right, bottom)];
-        draw(area.draw(&PathElement::new(corners, BLACK)))?;
-        write(area, "FLOP/s", (left - 8, top - 16), FONT, HPos::Right)?;
-        let middle = (left + right) / 2;
-        write(area, "intensity (FLOP/byte)", (middle, bottom + 34), 14, HPos::Center)
-    }
-
     fn draw_roofs(&self, area: &Area, roofs: &Roofs, taken: &mut Taken) -> Result<(), String> {
         let ridge = (roofs.ridge(), roofs.flops);
         let slope = [self.start(roofs.memory), ridge].map(|point| self.pixel(point));
-        let level = self.pixel((10f64.powf(self.x.1), roofs.flops));
+        let level = self.pixel((self.right(), roofs.flops));
         draw(area.draw(&PathElement::new([slope[0], slope[1], level], BLACK.stroke_width(2))))?;
         draw(area.draw(&Circle::new(slope[1], 4, BLACK.filled())))?;
         let foot = (slope[1].0, FRAME[3]);
@@ -175,12 +84,6 @@ impl Plane {
         taken.write(area, &l2, along(slope).map(|(x, y)| (x - 8, y - 9)), HPos::Right)
     }
 
-    /// Where a bandwidth's slope comes into the picture.
-    fn start(&self, bandwidth: f64) -> (f64, f64) {
-        let (left, low) = (10f64.powf(self.x.0), 10f64.powf(self.y.0));
-        if left * bandwidth >= low { (left, left * bandwidth) } else { (low / bandwidth, low) }
-    }
-
     /// Large ones first, so that none is hidden.
     fn draw_marks(
         &self,
@@ -198,8 +101,8 @@ impl Plane {
             marks.push((at, radius.round() as i32));
             draw_mark(area, row, at, radius.round() as i32)?;
         }
-        for &((x, y), _) in &marks {
-            taken.0.push([x - 4, y - 4, x + 4, y + 4]);
+        for &((x, y), radius) in &marks {
+            taken.0.push([x - radius, y - radius, x + radius, y + radius]);
         }
         for (number, ((x, y), radius)) in (1..).zip(marks) {
             let around = (0..4).flat_map(|ring| {
@@ -225,42 +128,6 @@ fn draw_mark(area: &Area, row: &RooflineRow, at: (i32, i32), size: i32) -> Resul
         Place::Left | Place::Right => {
             draw(area.draw(&TriangleMarker::new(at, size + 2, colour.filled())))
         }
-    }
-}
-
-/// Rectangles that hold text or marks already: left, top, right, bottom.
-struct Taken(Vec<[i32; 4]>);
-
-impl Taken {
-    /// Writes at the first of some places that is free; at the first one if none is.
-    fn write(
-        &mut self,
-        area: &Area,
-        text: &str,
-        places: impl Iterator<Item = (i32, i32)>,
-        side: HPos,
-    ) -> Result<(), String> {
-        let width = text.chars().count() as i32 * LETTER;
-        let held = |&(x, y): &(i32, i32)| {
-            let left = match side {
-                HPos::Left => x,
-                HPos::Right => x - width,
-                HPos::Center => x - width / 2,
-            };
-            [left, y - 7, left + width, y + 7]
-        };
-        let places: Vec<(i32, i32)> = places.collect();
-        let free = places.iter().find(|place| self.is_free(held(place)));
-        let Some(&at) = free.or(places.first()) else { return Ok(()) };
-        self.0.push(held(&at));
-        write(area, text, at, FONT, side)
-    }
-
-    fn is_free(&self, [left, top, right, bottom]: [i32; 4]) -> bool {
-        let inside = left > FRAME[0] && right < WIDTH && top > FRAME[1] - 16 && bottom < FRAME[3];
-        let apart =
-            |it: &[i32; 4]| right <= it[0] || it[2] <= left || bottom <= it[1] || it[3] <= top;
-        inside && self.0.iter().all(apart)
     }
 }
 
@@ -323,34 +190,6 @@ fn note(roofline: &Roofline, rows: &[&RooflineRow]) -> String {
         parts.push(format!("{missing} more in the table"));
     }
     parts.join("; ")
-}
-
-/// `0.01`, `1`, `1,000`: a power of ten.
-fn power(decade: i32) -> String {
-    match decade {
-        ..0 => format!("{:.*}", -decade as usize, 10f64.powi(decade)),
-        0..3 => format!("{:.0}", 10f64.powi(decade)),
-        3.. => prefixed(10f64.powi(decade)),
-    }
-}
-
-/// `10 G`
-fn prefixed(number: f64) -> String {
-    let (value, prefix) = scaled(number);
-    format!("{value:.0} {prefix}").trim_end().to_string()
-}
-
-/// `8.14 T`
-fn prefixed_to_3(number: f64) -> String {
-    let (value, prefix) = scaled(number);
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    format!("{value:.digits$} {prefix}")
-}
-
-fn scaled(number: f64) -> (f64, &'static str) {
-    let prefixes = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")];
-    let fits = prefixes.iter().find(|(size, _)| number >= 0.999 * size);
-    fits.map_or((number, ""), |&(size, prefix)| (number / size, prefix))
 }
 
 #[cfg(test)]
@@ -449,28 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn words_do_not_cover_each_other() {
-        let mut taken = Taken(Vec::new());
-        let mut text = String::new();
-        let area = SVGBackend::with_string(&mut text, (720, 400)).into_drawing_area();
-        let places = [(300, 200), (310, 204), (300, 230)];
-        for number in ["1", "2"] {
-            taken.write(&area, number, places.into_iter(), HPos::Left).expect("text");
-        }
-        assert_eq!(taken.0, [[300, 193, 307, 207], [310, 197, 317, 211]]);
-        taken.write(&area, "a word", places.into_iter(), HPos::Left).expect("text");
-        assert_eq!(taken.0[2], [300, 223, 342, 237]);
-        // Outside the axes nothing is free.
-        assert!(!taken.is_free([20, 100, 60, 114]));
-    }
-
-    #[test]
-    fn numbers_are_written_with_prefixes() {
-        let powers = [-2, 0, 2, 3, 9, 13].map(power);
-        assert_eq!(powers, ["0.01", "1", "100", "1 K", "1 G", "10 T"]);
-        assert_eq!(prefixed_to_3(8.14e12), "8.14 T");
-        assert_eq!(prefixed_to_3(66.9e12), "66.9 T");
-        assert_eq!(prefixed_to_3(320e9), "320 G");
+    fn a_name_is_one_line_that_fits() {
         assert_eq!(short(&"x".repeat(40)).len(), 30);
         assert_eq!(short("new\nline"), "new line");
     }

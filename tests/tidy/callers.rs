@@ -32,6 +32,8 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/memory_line.rs",
             "labs/src/memory_map.rs",
             "labs/src/roofline.rs",
+            "labs/src/roofline/plane.rs",
+            "labs/src/roofline/text.rs",
             "labs/src/triangle.rs",
         ],
     ),

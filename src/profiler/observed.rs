@@ -78,8 +78,7 @@ impl Observed {
         let result = run();
         drop_span_and(span, |cause| {
             let ran = driver.last_run(stream);
-            let (bytes, flops) =
-                ran.map_or((task.bytes, 0), |ran| (task.bytes.max(ran.bytes), ran.flops));
+            let Ran { bytes, l2_bytes, flops, .. } = ran.unwrap_or_default();
             let time = match (before, ran) {
                 (Some(before), _) => Time::Between(before, driver.record(stream).ok()?),
                 (None, Some(ran)) => Time::Known(ran),
@@ -92,7 +91,8 @@ impl Observed {
                 name: task.name.to_string(),
                 module: current_module(),
                 cause,
-                bytes,
+                bytes: bytes.max(task.bytes),
+                l2_bytes,
                 flops,
                 time,
             })

@@ -29,6 +29,7 @@ pub(super) struct Work {
     /// The event of the call that asked for it.
     pub cause: usize,
     pub bytes: u64,
+    pub l2_bytes: u64,
     pub flops: u64,
     pub time: Time,
 }
@@ -93,6 +94,7 @@ impl Pending {
                 cause: Some(work.cause),
                 module: work.module,
                 bytes: work.bytes,
+                l2_bytes: work.l2_bytes,
                 flops: work.flops,
                 ..Event::of_host(work.kind, &work.name, work.stream.id).between(start, end)
             });

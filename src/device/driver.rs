@@ -220,8 +220,9 @@ pub trait Driver: Send + Sync {
     /// device is lost; a simulated GPU does here, with the line of the source, and stays usable.
     fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error>;
 
-    /// When the last kernel or copy of a stream ran, if the device says so by itself. A simulated
-    /// GPU does; NVIDIA's driver tells the times of events only.
+    /// When the last kernel or copy of a stream ran, once: `None` if nothing did since this was
+    /// asked before. A simulated GPU says so by itself; NVIDIA's driver tells the times of events
+    /// only.
     fn last_run(&self, stream: Stream) -> Option<Ran> {
         let _ = stream;
         None

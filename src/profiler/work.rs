@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use crate::Tensor;
+use crate::device::Device;
 use crate::profiler::event::Kind;
 use crate::profiler::recording::{Span, is_on, span, with_innermost};
 
 /// Counts bytes that were allocated (or freed, if negative) under what runs on this thread.
-pub(crate) fn allocated(bytes: i64) {
+pub(crate) fn allocated(device: Device, bytes: i64) {
     if is_on() {
-        with_innermost(|wanted, event| {
-            if wanted.memory {
-                event.allocated += bytes;
-            }
+        with_innermost(|wanted, event| match device {
+            _ if !wanted.memory => {}
+            Device::Cpu => event.allocated += bytes,
+            _ => event.device_allocated += bytes,
         });
     }
 }

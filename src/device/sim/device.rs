@@ -223,7 +223,7 @@ impl Driver for SimDevice {
     }
 
     fn last_run(&self, stream: Stream) -> Option<Ran> {
-        self.with_stream("last_run", stream).ok()?.last_runs.get(&stream.id).copied()
+        self.with_stream("last_run", stream).ok()?.last_runs.remove(&stream.id)
     }
 
     fn default_stream(&self) -> Stream {

@@ -9,10 +9,12 @@ mod diagnosis;
 mod diagnosis_text;
 mod event;
 mod idle;
+mod line;
 mod observed;
 mod pending;
 mod profile;
 mod recording;
+mod rounds;
 mod schedule;
 mod table;
 mod trace;
@@ -28,8 +30,9 @@ pub use profile::Profile;
 pub use schedule::{ProfilerAction, Schedule, Steps};
 pub use table::SortBy;
 
+pub(crate) use line::line_now;
 pub(crate) use observed::observed;
-pub(crate) use recording::{Span, is_on, span};
+pub(crate) use recording::{Span, is_on, span, span_at};
 pub(crate) use work::{allocated, hidden_copy};
 
 use crate::device::{Device, sim};

@@ -142,6 +142,17 @@ pub(super) fn with_innermost(f: impl FnOnce(&Wanted, &mut Event)) {
     });
 }
 
+/// The lines that called the open spans of this thread, the innermost first; none if no recording
+/// is on.
+pub(super) fn open_lines() -> Vec<&'static Location<'static>> {
+    let open = OPEN.with_borrow(|open| open.clone());
+    let lines = with(|recording| {
+        let own = open.iter().rev().filter(|place| place.recording == recording.number);
+        own.filter_map(|place| recording.events[place.index].at).collect()
+    });
+    lines.unwrap_or_default()
+}
+
 /// A span that ends when this is dropped.
 #[must_use]
 pub(crate) struct Span(Option<Place>);
@@ -153,6 +164,14 @@ pub(crate) fn span(kind: Kind, name: impl Into<Cow<'static, str>>) -> Span {
         return Span(None);
     }
     begin(kind, name.into(), Location::caller())
+}
+
+/// Begins a span of this thread that another line than this one is to answer for.
+pub(crate) fn span_at(kind: Kind, name: &'static str, at: &'static Location<'static>) -> Span {
+    if !is_on() {
+        return Span(None);
+    }
+    begin(kind, name.into(), at)
 }
 
 fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) -> Span {

@@ -215,6 +215,13 @@ fn copied(event: &Event) -> u64 {
     if event.kind == Kind::Copy { event.bytes } else { event.hidden_copy }
 }
 
+impl Diagnosis {
+    /// The findings of one kind, the dearest first.
+    pub fn of(&self, problem: Problem) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.problem == problem)
+    }
+}
+
 /// The time of each event, as far as it is in none of those before; in the order of their starts.
 fn each_moment_once<'a>(events: impl Iterator<Item = (&'a Event, Problem, usize)>) -> Vec<Idle> {
     let (mut from, mut times) = (0, Vec::new());

@@ -189,31 +189,35 @@ impl Gaps<'_> {
             };
             start < busy_until || crossing.iter().any(is_ahead)
         };
-        let waits = before.iter().filter_map(|&at| Some((at, self.problem_of_wait(at, crossing)?)));
-        let waits: Vec<(usize, Problem)> = waits.collect();
+        let waits = before.iter().filter_map(|&at| Some((at, self.blamed(at, crossing)?)));
+        let waits: Vec<(usize, usize)> = waits.collect();
         let any = waits.iter().any(|(at, _)| found_busy(at));
-        waits.last().filter(|_| any).map(|&(at, problem)| (problem, at))
+        let &(_, event) = waits.last().filter(|_| any)?;
+        let problem = match events[event].kind {
+            Kind::Copy => self.problem_of_copy(event),
+            _ => problem_of_host(&events[event]).unwrap_or(Problem::Synchronization),
+        };
+        Some((problem, event))
     }
 
-    /// Whether the host is behind when a call returns, since the device had to come to its end.
-    fn problem_of_wait(&self, call: usize, crossing: &[usize]) -> Option<Problem> {
+    /// What is to blame if the host is behind when a call returns, since the device had to come to
+    /// its end: the call, or the copy that it waits for. `None` if it does not wait.
+    fn blamed(&self, call: usize, crossing: &[usize]) -> Option<usize> {
         let events = self.profile.events();
         match events[call].kind {
             // A copy that waits is one thing with its wait.
             Kind::Call(Call::Synchronize) => {
                 let parent = events[call].parent;
-                let is_beside = |&&copy: &&usize| {
+                let is_beside = |&copy: &usize| {
                     let cause = events[copy].cause;
                     parent.is_some() && cause.and_then(|it| events[it].parent) == parent
                 };
-                let copy = crossing.iter().find(is_beside);
-                Some(copy.map_or(Problem::Synchronization, |&copy| self.problem_of_copy(copy)))
+                crossing.iter().copied().find(is_beside).or(Some(call))
             }
-            Kind::Call(Call::Free) => Some(Problem::AllocatorStall),
-            Kind::Call(Call::Load) => Some(Problem::Synchronization),
+            Kind::Call(Call::Free | Call::Load) => Some(call),
             Kind::Call(Call::Copy) => {
-                let &copy = crossing.iter().find(|&&at| events[at].cause == Some(call))?;
-                is_pageable(&events[copy]).then(|| self.problem_of_copy(copy))
+                let own = crossing.iter().copied().find(|&at| events[at].cause == Some(call));
+                own.filter(|&copy| is_pageable(&events[copy]))
             }
             _ => None,
         }

@@ -12,6 +12,7 @@ mod event;
 mod flame_graph;
 mod flame_svg;
 mod idle;
+mod line;
 mod observed;
 mod pending;
 mod profile;
@@ -19,6 +20,7 @@ mod recording;
 mod roofline;
 mod roofline_table;
 mod roofs;
+mod rounds;
 mod schedule;
 mod table;
 mod trace;
@@ -36,8 +38,9 @@ pub use roofs::{Roof, Roofs};
 pub use schedule::{ProfilerAction, Schedule, Steps};
 pub use table::SortBy;
 
+pub(crate) use line::line_now;
 pub(crate) use observed::observed;
-pub(crate) use recording::{Span, is_on, span, span_named};
+pub(crate) use recording::{Span, is_on, span, span_at, span_named};
 pub(crate) use work::{allocated, hidden_copy};
 
 use crate::device::{Device, sim};

@@ -180,7 +180,7 @@ impl Profile {
             let event = &events[at];
             let own = Done::counted(event);
             if own.source == Source::Unknown
-                && let Some(op) = self.operation_of(at)
+                && let Some(op) = self.formula_of(at)
             {
                 of_operations.entry(op).or_default().push(done.len());
             }
@@ -200,7 +200,7 @@ impl Profile {
 
     /// The operation that asked for a kernel, if a formula says what that does. What a backward
     /// pass asks for directly belongs to no operation.
-    fn operation_of(&self, kernel: usize) -> Option<usize> {
+    fn formula_of(&self, kernel: usize) -> Option<usize> {
         let events = self.events();
         let is_work = |&at: &usize| matches!(events[at].kind, Kind::Op | Kind::Backward);
         let op = self.ancestors(kernel).find(is_work)?;

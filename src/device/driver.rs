@@ -48,6 +48,8 @@ pub struct Ran {
     pub end_ns: Nanoseconds,
     /// Bytes between it and the memory of the device.
     pub bytes: u64,
+    /// Bytes that it asked the L2 cache for.
+    pub l2_bytes: u64,
     /// Floating-point operations.
     pub flops: u64,
 }
@@ -218,8 +220,9 @@ pub trait Driver: Send + Sync {
     /// device is lost; a simulated GPU does here, with the line of the source, and stays usable.
     fn launch(&self, launch: &Launch, stream: Stream) -> Result<(), Error>;
 
-    /// When the last kernel or copy of a stream ran, if the device says so by itself. A simulated
-    /// GPU does; NVIDIA's driver tells the times of events only.
+    /// When the last kernel or copy of a stream ran, once: `None` if nothing did since this was
+    /// asked before. A simulated GPU says so by itself; NVIDIA's driver tells the times of events
+    /// only.
     fn last_run(&self, stream: Stream) -> Option<Ran> {
         let _ = stream;
         None

@@ -32,7 +32,7 @@ impl Tracked {
             record(&mut ledger, (address, bytes), Label { op, role, module }, &[Action::Alloc]);
         }
         drop(ledger);
-        profiler::allocated(bytes as i64);
+        profiler::allocated(device, bytes as i64);
         Tracked { device, address, bytes, module, row, role: AtomicU8::new(role as u8) }
     }
 
@@ -70,7 +70,7 @@ impl Drop for Tracked {
         }
         ledger.remove(self.row, role, self.bytes);
         drop(ledger);
-        profiler::allocated(-(self.bytes as i64));
+        profiler::allocated(self.device, -(self.bytes as i64));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::nn::parameter::{Buffer, Parameter, Training};
 use crate::nn::state_dict::StateDict;
 use crate::nn::summary::Summary;
 use crate::nn::tree;
-use crate::profiler::{Kind, span};
+use crate::profiler::{Kind, span_named};
 
 /// A layer or a model: a struct with its parts, one method that lists them, and one that computes.
 ///
@@ -41,12 +41,13 @@ pub trait Module: Send + Sync {
     fn forward(&self, x: &Tensor) -> Tensor;
 
     /// Computes the output as the part `name` of the module that calls it, `linear1`. A report of
-    /// memory then says `blocks.3.linear1`. As in PyTorch, where `module(x)` is more than
-    /// `module.forward(x)`.
+    /// memory then says `blocks.3.linear1`, and a profile has a span for it. As in PyTorch, where
+    /// `module(x)` is more than `module.forward(x)`. A model as a whole is no part of anything and
+    /// is called by `forward`; `record_function` gives it a span.
     #[track_caller]
     fn call(&self, name: &'static str, x: &Tensor) -> Tensor {
         let _part = inside_part(name, None);
-        let _span = span(Kind::Module, self.type_name());
+        let _span = span_named(Kind::Module, || self.type_name());
         self.forward(x)
     }
 
@@ -54,7 +55,7 @@ pub trait Module: Send + Sync {
     #[track_caller]
     fn call_nth(&self, name: &'static str, i: usize, x: &Tensor) -> Tensor {
         let _part = inside_part(name, Some(i));
-        let _span = span(Kind::Module, self.type_name());
+        let _span = span_named(Kind::Module, || self.type_name());
         self.forward(x)
     }
 

@@ -10,22 +10,31 @@ use std::panic::Location;
 
 use crate::device::Device;
 use crate::device::driver::Nanoseconds;
-use crate::profiler::event::Kind;
-use crate::profiler::idle::Why;
+use crate::profiler::event::{Event, Kind};
+use crate::profiler::idle::{Idle, computes, problem_of_host};
 use crate::profiler::profile::Profile;
+use crate::profiler::rounds::Rounds;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Problem {
-    /// A tensor was packed inside a call that looks like something else.
+    /// A tensor was packed inside a call that looks like something else. Costs what the kernels of
+    /// that take; if the host packs it, as much of that time as no device computes in.
     HiddenCopy,
-    /// The host waited for the device, whose queue ran empty by that.
+    /// The host waited for the device, whose queue ran empty by that: in `synchronize`, in reading
+    /// up to 64 KiB of results, in loading kernels. Costs the time from when the device was done
+    /// until it had work again, not that of the wait, in which it worked. At the end of a program
+    /// that is nothing.
     Synchronization,
-    /// The device was done with a kernel before the host had asked for the next one.
+    /// The device was done with a kernel before the host had asked for the next one. Costs the time
+    /// until that came.
     LaunchBound,
-    /// Numbers went over the bus while the device had nothing to compute.
+    /// Numbers went over the bus while the device had nothing to compute. Costs that time and, where
+    /// the host waited for the copy, the time until the device had work again.
     Transfer,
-    /// The driver was asked for memory or given some back.
+    /// The driver was asked for memory or given some back, which waits for the device. Costs the
+    /// time in these calls in which the device had nothing to compute and, after giving back, the
+    /// time until it had work again.
     AllocatorStall,
 }
 
@@ -34,18 +43,20 @@ pub enum Problem {
 pub struct Finding {
     /// Of which kind.
     pub problem: Problem,
-    /// What would be gained if it were gone and nothing else changed. Of a hidden copy: what it takes
-    /// on the device, or on the host if it is made there. Of all else: how long a device had
-    /// nothing to compute because of it.
+    /// The time that is put down to it; see [`Problem`]. No nanosecond is in two findings, so that
+    /// costs can be added. Of several devices it is the average.
     pub cost_ns: Nanoseconds,
     /// How often.
     pub count: usize,
     /// Bytes that were copied.
     pub bytes: u64,
-    /// The line: the innermost outside the engine. `None` if none is known.
+    /// The line: the innermost outside the engine. A backward pass belongs to the line of the
+    /// forward pass. `None` if none is known.
     pub at: Option<&'static Location<'static>>,
     /// What ran there, by name, separated by commas.
     pub what: String,
+    /// What to do about it.
+    pub advice: String,
 }
 
 /// All that costs at least [`LEAST_SHARE`] of the time, dearest first.
@@ -53,12 +64,14 @@ pub struct Finding {
 pub struct Diagnosis {
     /// What was found.
     pub findings: Vec<Finding>,
-    /// From the first event of the profile to the last.
+    /// The time of the profile: from its first event to its last. With a schedule, that of each
+    /// round, without what was let pass between them.
     pub profiled_ns: Nanoseconds,
     pub(super) modelled: Option<String>,
 }
 
-/// Below one part in a hundred of the time a fault is not worth a change.
+/// Below one part in a hundred of the time a fault is not worth a change: that is less than the
+/// clock of a GPU, and so every time, differs from run to run, and no program is without gaps.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// How many names a finding shows.
@@ -73,85 +86,96 @@ struct Sum {
     cost_ns: Nanoseconds,
     /// The operations that it happened in.
     operations: BTreeSet<usize>,
-    names: Vec<String>,
+    /// The events that the time is put down to.
+    events: BTreeSet<usize>,
     at: Option<&'static Location<'static>>,
 }
 
 impl Profile {
-    /// What slows the program down.
+    /// What slows the program down. A first step pays for what later ones find ready: kernels that
+    /// are loaded, memory that is asked for. A [`Schedule`](crate::profiler::Schedule) with warm-up
+    /// leaves it out.
+    ///
+    /// Where no device computes, the host's own time counts: hidden copies and calls for memory.
     pub fn diagnosis(&self) -> Diagnosis {
+        let rounds = Rounds::of(self);
+        let (costs, devices) = self.costs(&rounds);
         let mut sums: HashMap<Key, Sum> = HashMap::new();
-        for (problem, event, cost_ns) in self.costs() {
+        for Idle { problem, event, ns } in costs {
             let at = self.line_of(event);
             let sum = sums.entry((problem, at.map(|at| (at.file(), at.line())))).or_default();
-            sum.cost_ns += cost_ns;
+            sum.cost_ns += ns;
             sum.at = at;
-            let operation = self.operation_of(event);
-            sum.operations.insert(operation);
-            let name = self.name_of(operation);
-            if !sum.names.contains(&name) {
-                sum.names.push(name);
+            sum.operations.insert(self.operation_of(event));
+            sum.events.insert(event);
+        }
+        let profiled_ns = rounds.total_ns();
+        let mut findings: Vec<Finding> = Vec::new();
+        for ((problem, _), mut sum) in sums {
+            sum.cost_ns /= devices;
+            if sum.cost_ns as f64 >= LEAST_SHARE * profiled_ns as f64 && sum.cost_ns > 0 {
+                findings.push(self.finding(problem, &sum));
             }
         }
-        let (start, end) = self.extent();
-        let least = LEAST_SHARE * (end - start) as f64;
-        let dear = sums.into_iter().filter(|(_, sum)| sum.cost_ns as f64 >= least);
-        let bytes = self.copied_bytes();
-        let mut findings: Vec<Finding> =
-            dear.map(|((problem, _), sum)| sum.finding(problem, &bytes)).collect();
         findings.sort_by(|a, b| {
             let place = |it: &Finding| (it.problem, it.at.map(|at| (at.file(), at.line())));
             b.cost_ns.cmp(&a.cost_ns).then_with(|| place(a).cmp(&place(b)))
         });
         let modelled = self.modelled().map(str::to_string);
-        Diagnosis { findings, profiled_ns: end - start, modelled }
+        Diagnosis { findings, profiled_ns, modelled }
     }
 
-    /// All costs, each with the event that it is put down to.
-    fn costs(&self) -> Vec<(Problem, usize, Nanoseconds)> {
-        let mut costs = self.hidden_copies();
-        for device in self.devices().into_iter().filter(|&device| device != Device::Cpu) {
-            costs.extend(self.idle_times(device).into_iter().map(|idle| {
-                let problem = match idle.why {
-                    Why::Transfer => Problem::Transfer,
-                    Why::Waited => Problem::Synchronization,
-                    Why::Memory => Problem::AllocatorStall,
-                    Why::Launch => Problem::LaunchBound,
-                };
-                (problem, idle.event, idle.ns)
-            }));
+    /// All costs, each with the event that it is put down to, and over how many devices they are
+    /// to be averaged.
+    fn costs(&self, rounds: &Rounds) -> (Vec<Idle>, u64) {
+        let (mut costs, mut count) = (Vec::new(), 0);
+        for device in self.devices() {
+            let is_own = |event: &&Event| event.device == device && computes(event);
+            if device == Device::Cpu || !self.events().iter().any(|event| is_own(&event)) {
+                continue;
+            }
+            count += 1;
+            costs.extend(self.hidden_copies(device));
+            costs.extend(self.idle_times(device, rounds));
         }
-        costs
+        match count {
+            0 => (self.host_times(), 1),
+            count => (costs, count),
+        }
     }
 
-    fn hidden_copies(&self) -> Vec<(Problem, usize, Nanoseconds)> {
+    /// The time in which a device makes hidden copies, in several streams or in one.
+    fn hidden_copies(&self, device: Device) -> Vec<Idle> {
         let events = self.events();
-        let is_hidden = |at: &usize| events[*at].hidden_copy > 0;
-        let on_devices = self.owners_of_device_work();
-        let mut costs = Vec::new();
-        for at in (0..events.len()).filter(|&at| events[at].kind.is_on_device()) {
-            if let Some(copy) = self.ancestors(at).find(is_hidden) {
-                costs.push((Problem::HiddenCopy, copy, events[at].duration_ns()));
+        let mut copies = Vec::new();
+        for (work, event) in events.iter().enumerate() {
+            if event.device == device && computes(event) {
+                let is_hidden = |at: &usize| events[*at].hidden_copy > 0;
+                copies.extend(self.ancestors(work).find(is_hidden).map(|copy| (work, copy)));
             }
         }
-        let on_host = (0..events.len()).filter(is_hidden).filter(|at| !on_devices.contains(at));
-        costs.extend(on_host.map(|at| (Problem::HiddenCopy, at, events[at].duration_ns())));
-        costs
+        copies.sort_by_key(|&(work, _)| events[work].start_ns);
+        let copies = copies.iter().map(|&(work, copy)| (&events[work], Problem::HiddenCopy, copy));
+        each_moment_once(copies)
     }
 
-    /// The line of the program that an event comes from: the innermost that is not the engine's.
-    fn line_of(&self, event: usize) -> Option<&'static Location<'static>> {
-        let lines = self.ancestors(event).filter_map(|at| self.events()[at].at);
-        lines.into_iter().find(|at| !is_of_engine(at))
+    /// The host's own time, where no device computes: a moment belongs to what began first.
+    fn host_times(&self) -> Vec<Idle> {
+        let events = self.events();
+        let own = self.host_work().into_iter();
+        let own = own.filter_map(|at| Some((&events[at], problem_of_host(&events[at])?, at)));
+        each_moment_once(own)
     }
 
-    /// The innermost operation, module or range that an event is a part of.
+    /// The operation that an event is a part of, as the program called it: the outermost one in the
+    /// innermost module or range. Where there is none, that module or range.
     fn operation_of(&self, event: usize) -> usize {
-        let is_more = |&at: &usize| {
-            let kind = self.events()[at].kind;
-            !matches!(kind, Kind::Call(_)) && !kind.is_on_device()
-        };
-        self.ancestors(event).find(is_more).unwrap_or(event)
+        let kind = |at: &usize| self.events()[*at].kind;
+        let is_more = |at: &usize| !matches!(kind(at), Kind::Call(_)) && !kind(at).is_on_device();
+        let around: Vec<usize> = self.ancestors(event).filter(is_more).collect();
+        let is_operation = |at: &&usize| matches!(kind(at), Kind::Op | Kind::Backward);
+        let operation = around.iter().take_while(is_operation).last().or(around.first());
+        operation.copied().unwrap_or(event)
     }
 
     fn name_of(&self, operation: usize) -> String {
@@ -162,42 +186,49 @@ impl Profile {
         }
     }
 
-    /// Bytes of all copies over the bus and of hidden ones, by the operation that made them.
-    fn copied_bytes(&self) -> HashMap<usize, u64> {
-        let mut bytes = HashMap::new();
-        for (at, event) in self.events().iter().enumerate() {
-            if event.hidden_copy > 0 {
-                bytes.insert(at, event.hidden_copy);
-            } else if event.kind == Kind::Copy {
-                *bytes.entry(self.operation_of(at)).or_default() += event.bytes;
+    fn finding(&self, problem: Problem, sum: &Sum) -> Finding {
+        let mut names: Vec<String> = Vec::new();
+        for &operation in &sum.operations {
+            let name = self.name_of(operation);
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        bytes
-    }
-
-    /// From the beginning of the first event to the end of the last.
-    fn extent(&self) -> (Nanoseconds, Nanoseconds) {
-        let starts = self.events().iter().map(|event| event.start_ns);
-        let ends = self.events().iter().map(|event| event.end_ns);
-        (starts.min().unwrap_or(0), ends.max().unwrap_or(0))
-    }
-}
-
-impl Sum {
-    fn finding(self, problem: Problem, bytes: &HashMap<usize, u64>) -> Finding {
-        let mut what = self.names[..self.names.len().min(NAMES)].join(", ");
-        if self.names.len() > NAMES {
-            what += &format!(" and {} more", self.names.len() - NAMES);
+        let mut what = names[..names.len().min(NAMES)].join(", ");
+        if names.len() > NAMES {
+            what += &format!(" and {} more", names.len() - NAMES);
         }
-        let copied = self.operations.iter().filter_map(|at| bytes.get(at)).sum();
-        let (cost_ns, count, at) = (self.cost_ns, self.operations.len(), self.at);
-        Finding { problem, cost_ns, count, bytes: copied, at, what }
+        Finding {
+            problem,
+            cost_ns: sum.cost_ns,
+            count: sum.operations.len(),
+            bytes: sum.events.iter().map(|&at| copied(&self.events()[at])).sum(),
+            at: sum.at,
+            what,
+            advice: self.advice(problem, &sum.events),
+        }
     }
 }
 
-/// Whether a line is one of this engine's sources. They are named as this file is.
-fn is_of_engine(at: &Location) -> bool {
-    let own = file!();
-    let root = &own[..own.len() - "profiler/diagnosis.rs".len()];
-    at.file().starts_with(root)
+/// Bytes of a hidden copy, or of one over the bus.
+fn copied(event: &Event) -> u64 {
+    if event.kind == Kind::Copy { event.bytes } else { event.hidden_copy }
+}
+
+impl Diagnosis {
+    /// The findings of one kind, the dearest first.
+    pub fn of(&self, problem: Problem) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.problem == problem)
+    }
+}
+
+/// The time of each event, as far as it is in none of those before; in the order of their starts.
+fn each_moment_once<'a>(events: impl Iterator<Item = (&'a Event, Problem, usize)>) -> Vec<Idle> {
+    let (mut from, mut times) = (0, Vec::new());
+    for (span, problem, event) in events {
+        let ns = span.end_ns.saturating_sub(span.start_ns.max(from));
+        from = from.max(span.end_ns);
+        times.extend((ns > 0).then_some(Idle { problem, event, ns }));
+    }
+    times
 }

@@ -1,8 +1,12 @@
 //! The words of a diagnosis.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::profiler::diagnosis::{Diagnosis, Finding, Problem};
+use crate::profiler::event::{Call, Event, Kind};
+use crate::profiler::idle::is_pageable;
+use crate::profiler::profile::Profile;
 use crate::profiler::table::{memory, share, time};
 
 impl Problem {
@@ -18,7 +22,7 @@ impl Problem {
     }
 
     /// What to do about it.
-    pub fn advice(self) -> &'static str {
+    fn advice(self) -> &'static str {
         match self {
             Problem::HiddenCopy => {
                 "A call packs a tensor whose numbers lie in another order than it needs. Store them in \
@@ -34,14 +38,68 @@ impl Problem {
             }
             Problem::Transfer => {
                 "The device computes nothing while these bytes are on their way. Copy what stays the \
-                 same once; copy the rest from pinned memory while the device computes."
+                 same once"
             }
             Problem::AllocatorStall => {
                 "The driver hands out memory, or takes it back, which waits for the device. Let the \
-                 cache keep it: no `empty_cache` in a loop. In a first step this is normal."
+                 cache keep it: no `empty_cache` in a loop. In a first step this is normal; a schedule \
+                 with warm-up leaves it out."
             }
         }
     }
+}
+
+impl Profile {
+    /// What to do about a problem that these events are to blame for.
+    pub(super) fn advice(&self, problem: Problem, blamed: &BTreeSet<usize>) -> String {
+        let advice = problem.advice();
+        let events: Vec<&Event> = blamed.iter().map(|&at| &self.events()[at]).collect();
+        match problem {
+            Problem::LaunchBound => format!("{advice} {}", self.kernels_and_calls(&events)),
+            Problem::Transfer => format!("{advice}; {}", self.memory_and_sizes(&events)),
+            Problem::Synchronization if events.iter().all(|event| is_load(event)) => {
+                "A kernel is loaded when it is first needed, which waits for the device. In a first \
+                 step this is normal; a schedule with warm-up leaves it out."
+                    .to_string()
+            }
+            _ => advice.to_string(),
+        }
+    }
+
+    /// What kernels and the calls that launch them take, on average.
+    fn kernels_and_calls(&self, kernels: &[&Event]) -> String {
+        let mean = |events: &[&Event]| {
+            let sum: u64 = events.iter().map(|event| event.duration_ns()).sum();
+            time(sum as f64 / events.len().max(1) as f64)
+        };
+        let calls: Vec<&Event> =
+            kernels.iter().filter_map(|kernel| Some(&self.events()[kernel.cause?])).collect();
+        let (ran, called) = (mean(kernels), mean(&calls));
+        format!("Here a kernel takes {ran} and the host's call {called}, on average.")
+    }
+
+    /// From which memory copies went, and whether they look like the same one again and again. The
+    /// blamed events are copies, and calls that waited for these.
+    fn memory_and_sizes(&self, events: &[&Event]) -> String {
+        let copies: Vec<&&Event> = events.iter().filter(|event| event.kind == Kind::Copy).collect();
+        let mut advice = match copies.iter().any(|copy| is_pageable(copy)) {
+            true => {
+                "the host waits for pageable memory: `pin_memory` and `to_non_blocking` do not."
+            }
+            false => "this memory is pinned, so that the host need not wait for it.",
+        }
+        .to_string();
+        let first = copies.first().map_or(0, |copy| copy.bytes);
+        if copies.len() > 1 && copies.iter().all(|copy| copy.bytes == first) {
+            let (count, size) = (copies.len(), memory(first as i64));
+            advice += &format!(" All {count} copies are of {size}.");
+        }
+        advice
+    }
+}
+
+fn is_load(event: &Event) -> bool {
+    event.kind == Kind::Call(Call::Load)
 }
 
 impl fmt::Display for Finding {
@@ -73,7 +131,7 @@ impl fmt::Display for Diagnosis {
         for finding in &self.findings {
             let (cost, part) = (finding.cost_ns, share(finding.cost_ns, self.profiled_ns));
             writeln!(f, "{:>10}  {part:>6}  {finding}", time(cost as f64))?;
-            writeln!(f, "{:20}{}", "", finding.problem.advice())?;
+            writeln!(f, "{:20}{}", "", finding.advice)?;
         }
         Ok(())
     }

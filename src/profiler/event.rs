@@ -88,10 +88,15 @@ pub struct Event {
     /// Bytes that it reads and writes at least: of the operands and the result of an operation, or
     /// between a kernel and the memory of its device, if these are known.
     pub bytes: u64,
+    /// Bytes that a kernel asked the L2 cache for, if these are known.
+    pub l2_bytes: u64,
     /// Floating-point operations, if these are known.
     pub flops: u64,
-    /// Bytes that were allocated in it, without its parts, less those that were freed.
+    /// Bytes of the host's memory that were allocated in it, without its parts, less those that
+    /// were freed.
     pub allocated: i64,
+    /// The same of the memory of devices.
+    pub device_allocated: i64,
     /// Bytes that it copied although nobody wrote `copy`, without its parts.
     pub hidden_copy: u64,
     /// The line that called it.
@@ -100,9 +105,9 @@ pub struct Event {
 
 impl Event {
     /// A span of the host's thread `lane`, of which nothing else is known.
-    pub fn of_host(kind: Kind, name: &str, lane: usize) -> Event {
+    pub fn of_host(kind: Kind, name: impl Into<String>, lane: usize) -> Event {
         Event {
-            name: name.to_string(),
+            name: name.into(),
             kind,
             device: Device::Cpu,
             lane,
@@ -113,8 +118,10 @@ impl Event {
             module: "",
             shapes: Vec::new(),
             bytes: 0,
+            l2_bytes: 0,
             flops: 0,
             allocated: 0,
+            device_allocated: 0,
             hidden_copy: 0,
             at: None,
         }
@@ -126,8 +133,13 @@ impl Event {
         self
     }
 
+    /// What it is a direct part of: work of a device, of the call that asked for it.
+    pub(super) fn above(&self) -> Option<usize> {
+        self.cause.or(self.parent)
+    }
+
     /// How long it took.
     pub fn duration_ns(&self) -> Nanoseconds {
-        self.end_ns - self.start_ns
+        self.end_ns.saturating_sub(self.start_ns)
     }
 }

@@ -3,6 +3,8 @@
 //! The engine meets a device at one place, its [`Driver`]. So that is where a profile sees the
 //! host's calls and the device's work; neither the engine's kernels nor its allocator know of it.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::device::Device;
 use crate::device::cuda;
 use crate::device::driver::{
@@ -11,9 +13,10 @@ use crate::device::driver::{
 use crate::device::sim;
 use crate::error::Error;
 use crate::memory::current_module;
+use crate::profiler::clock::Clock;
 use crate::profiler::event::{Call, Kind};
 use crate::profiler::pending::{Time, Work};
-use crate::profiler::recording::{self, Span, span};
+use crate::profiler::recording::{self, span};
 
 /// What stands before the driver of a device while a profile is recorded.
 pub(crate) struct Observed(Device);
@@ -48,6 +51,9 @@ pub(crate) fn observed(device: Device) -> Option<&'static dyn Driver> {
     observed.filter(|_| watched == Some(true)).map(|observed| observed as &dyn Driver)
 }
 
+/// Whose turn it is to give a device work: what ran last in a stream must be this call's.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// What a piece of work is called and moves.
 struct Task<'a> {
     kind: Kind,
@@ -68,45 +74,75 @@ impl Observed {
         stream: Stream,
         run: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let driver = self.inner();
-        // A device that says itself when it worked needs no marks.
-        let before = match self.0 {
-            Device::Sim(_) => None,
-            _ => Some(driver.record(stream)?),
-        };
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.before(stream)?;
         let span = span(Kind::Call(call), of_call);
         let result = run();
-        drop_span_and(span, |cause| {
-            let ran = driver.last_run(stream);
-            let (bytes, flops) =
-                ran.map_or((task.bytes, 0), |ran| (task.bytes.max(ran.bytes), ran.flops));
-            let time = match (before, ran) {
-                (Some(before), _) => Time::Between(before, driver.record(stream).ok()?),
-                (None, Some(ran)) => Time::Known(ran),
-                (None, None) => return None,
-            };
-            Some(Work {
-                device: self.0,
-                stream,
-                kind: task.kind,
-                name: task.name.to_string(),
-                module: current_module(),
-                cause,
-                bytes,
-                flops,
-                time,
-            })
-        });
+        let place = span.place();
+        drop(span);
+        let after = self.after(before, stream, result.is_ok());
+        if let (Some(place), Some(after)) = (place, after) {
+            recording::with_that_of(place, |recording| {
+                let work = after.work(self.0, stream, task, place.index, &mut recording.clock);
+                recording.pending.work.push(work);
+            });
+        }
         result
+    }
+
+    /// A mark before the work, unless the device says itself when it worked.
+    fn before(&self, stream: Stream) -> Result<Option<Mark>, Error> {
+        let driver = self.inner();
+        match self.0 {
+            Device::Sim(_) => {
+                // What ran before is none of this call's.
+                driver.last_run(stream);
+                Ok(None)
+            }
+            _ => driver.record(stream).map(Some),
+        }
+    }
+
+    /// What there is to know of the work, if any was put into the stream.
+    fn after(&self, before: Option<Mark>, stream: Stream, is_asked: bool) -> Option<After> {
+        let driver = self.inner();
+        let Some(before) = before else { return driver.last_run(stream).map(After::Ran) };
+        match driver.record(stream) {
+            Ok(after) if is_asked => Some(After::Marks(before, after)),
+            after => {
+                after.into_iter().chain([before]).for_each(|mark| driver.release(mark));
+                None
+            }
+        }
     }
 }
 
-/// Ends a span and adds the work that it asked for, if there is any.
-fn drop_span_and(span: Span, work: impl FnOnce(usize) -> Option<Work>) {
-    let place = span.place();
-    drop(span);
-    let work = place.and_then(|place| work(place.index));
-    recording::with(|recording| recording.pending.work.extend(work));
+/// What a device says of work that it was given.
+enum After {
+    Ran(Ran),
+    Marks(Mark, Mark),
+}
+
+impl After {
+    fn work(
+        self,
+        device: Device,
+        stream: Stream,
+        task: Task,
+        cause: usize,
+        clock: &mut Clock,
+    ) -> Work {
+        let (ran, time) = match self {
+            After::Ran(ran) => {
+                let (start, end) = clock.of_device(device, ran);
+                (ran, Time::Known(start, end))
+            }
+            After::Marks(from, to) => (Ran::default(), Time::Between(from, to)),
+        };
+        let (kind, name, module) = (task.kind, task.name.to_string(), current_module());
+        let (bytes, l2_bytes, flops) = (task.bytes.max(ran.bytes), ran.l2_bytes, ran.flops);
+        Work { device, stream, kind, name, module, cause, bytes, l2_bytes, flops, time }
+    }
 }
 
 impl Driver for Observed {

@@ -2,20 +2,22 @@
 //!
 //! While none is on, a span costs one look at a flag. While one is, each costs a lock at its
 //! beginning and at its end. A span ends when its guard is dropped, so an error that leaves it in
-//! the middle closes it, too.
+//! the middle closes it, too. On its thread it ends whatever began in it and has not ended: spans
+//! nest, even where guards are dropped in another order or never.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use crate::device::driver::Nanoseconds;
-use crate::device::sim;
+use crate::error::Error;
 use crate::memory::current_module;
+use crate::profiler::clock::Clock;
 use crate::profiler::event::{Event, Kind};
-use crate::profiler::pending::Pending;
+use crate::profiler::pending::{Pending, Watched};
 
 static ON: AtomicBool = AtomicBool::new(false);
 static RECORDING: Mutex<Option<Recording>> = Mutex::new(None);
@@ -29,25 +31,6 @@ thread_local! {
 
 /// Stands for the end of a span that has not ended.
 const OPEN_END: Nanoseconds = Nanoseconds::MAX;
-
-/// What tells the host's time.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Clock {
-    /// The computer's.
-    Measured(Instant),
-    /// That of a simulated GPU, from so many nanoseconds on: *modelled*, and the same every time.
-    Modelled(usize, Nanoseconds),
-}
-
-impl Clock {
-    /// Nanoseconds since the recording began.
-    pub fn now(&self) -> Nanoseconds {
-        match *self {
-            Clock::Measured(start) => start.elapsed().as_nanos() as u64,
-            Clock::Modelled(n, start) => sim::clock(n).host_ns.saturating_sub(start),
-        }
-    }
-}
 
 /// What a recording writes down beside names and times.
 #[derive(Debug, Clone, Copy, Default)]
@@ -89,18 +72,32 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Begins a recording; false if one is on already.
-pub(super) fn start(clock: Clock, wanted: Wanted, pending: Pending) -> bool {
-    static NUMBER: Mutex<u64> = Mutex::new(0);
+/// Begins a recording, and says which of the program it is; `None` if one is on already.
+pub(super) fn start(clock: Clock, wanted: Wanted) -> Option<u64> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut recording = recording();
     if recording.is_some() {
-        return false;
+        return None;
     }
-    let mut number = NUMBER.lock().unwrap_or_else(PoisonError::into_inner);
-    *number += 1;
-    let (number, events, turns) = (*number, Vec::new(), Vec::new());
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+    let (events, turns, pending) = (Vec::new(), Vec::new(), Pending::default());
     *recording = Some(Recording { number, clock, wanted, events, turns, pending, threads: 0 });
-    true
+    Some(number)
+}
+
+/// Lets a recording watch a device.
+///
+/// # Errors
+/// If the device has failed.
+pub(super) fn watch(
+    number: u64,
+    begin: impl FnOnce(&mut Clock) -> Result<Watched, Error>,
+) -> Result<(), Error> {
+    with_that_of(Place { recording: number, index: 0 }, |recording| {
+        recording.pending.devices.push(begin(&mut recording.clock)?);
+        Ok(())
+    })
+    .unwrap_or(Ok(()))
 }
 
 /// Switches the recording on or off, and says whether what comes is to be kept.
@@ -114,9 +111,9 @@ pub(super) fn switch(on: bool, keep: bool) {
     }
 }
 
-/// Ends the recording. What has not ended by now ends now.
-pub(super) fn stop() -> Option<Recording> {
-    let mut recording = recording().take()?;
+/// Ends that recording. What has not ended by now ends now.
+pub(super) fn stop(number: u64) -> Option<Recording> {
+    let mut recording = recording().take_if(|recording| recording.number == number)?;
     ON.store(false, Ordering::Relaxed);
     let now = recording.clock.now();
     let open = recording.events.iter_mut().filter(|event| event.end_ns == OPEN_END);
@@ -132,27 +129,59 @@ pub(super) fn with<T>(f: impl FnOnce(&mut Recording) -> T) -> Option<T> {
     recording().as_mut().map(f)
 }
 
-/// Changes the innermost open span of this thread, if there is one.
-pub(super) fn with_innermost(f: impl FnOnce(&Wanted, &mut Event)) {
-    let Some(place) = OPEN.with_borrow(|open| open.last().copied()) else { return };
-    with(|recording| {
-        if recording.number == place.recording {
-            f(&recording.wanted, &mut recording.events[place.index]);
-        }
-    });
+/// Looks at the recording that an event belongs to, if that has not ended. It may be switched off:
+/// what began before that goes on.
+pub(super) fn with_that_of<T>(place: Place, f: impl FnOnce(&mut Recording) -> T) -> Option<T> {
+    recording().as_mut().filter(|recording| recording.number == place.recording).map(f)
 }
 
-/// A span that ends when this is dropped.
+/// The lines that called the open spans of this thread, the innermost first; none if no recording
+/// is on.
+pub(super) fn open_lines() -> Vec<&'static Location<'static>> {
+    let open = OPEN.with_borrow(|open| open.clone());
+    let lines = with(|recording| {
+        let own = open.iter().rev().filter(|place| place.recording == recording.number);
+        own.filter_map(|place| recording.events[place.index].at).collect()
+    });
+    lines.unwrap_or_default()
+}
+
+/// Changes the innermost open span of this thread, if there is one.
+pub(super) fn with_innermost(f: impl FnOnce(&Wanted, &mut Event)) {
+    // A thread that ends frees what it holds when its open spans are gone already.
+    let innermost = OPEN.try_with(|open| open.borrow().last().copied());
+    let Ok(Some(place)) = innermost else { return };
+    with_that_of(place, |recording| f(&recording.wanted, &mut recording.events[place.index]));
+}
+
+/// A span that ends when this is dropped, on the thread where it began.
 #[must_use]
-pub(crate) struct Span(Option<Place>);
+pub(crate) struct Span(Option<Place>, PhantomData<*const ()>);
 
 /// Begins a span of this thread.
 #[track_caller]
 pub(crate) fn span(kind: Kind, name: impl Into<Cow<'static, str>>) -> Span {
-    if !is_on() {
-        return Span(None);
+    match is_on() {
+        true => begin(kind, name.into(), Location::caller()),
+        false => Span(None, PhantomData),
     }
-    begin(kind, name.into(), Location::caller())
+}
+
+/// The same with a name that costs something to know.
+#[track_caller]
+pub(crate) fn span_named(kind: Kind, name: impl FnOnce() -> &'static str) -> Span {
+    match is_on() {
+        true => begin(kind, name().into(), Location::caller()),
+        false => Span(None, PhantomData),
+    }
+}
+
+/// Begins a span of this thread that another line than this one is to answer for.
+pub(crate) fn span_at(kind: Kind, name: &'static str, at: &'static Location<'static>) -> Span {
+    match is_on() {
+        true => begin(kind, name.into(), at),
+        false => Span(None, PhantomData),
+    }
 }
 
 fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) -> Span {
@@ -164,7 +193,7 @@ fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) ->
             Kind::Backward => format!("{name} backward"),
             _ => name.into_owned(),
         };
-        let mut event = Event::of_host(kind, &name, thread);
+        let mut event = Event::of_host(kind, name, thread);
         (event.parent, event.module) = (parent.map(|place| place.index), current_module());
         (event.at, event.start_ns, event.end_ns) = (Some(at), recording.clock.now(), OPEN_END);
         recording.events.push(event);
@@ -173,7 +202,7 @@ fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) ->
     if let Some(place) = place {
         OPEN.with_borrow_mut(|open| open.push(place));
     }
-    Span(place)
+    Span(place, PhantomData)
 }
 
 impl Recording {
@@ -187,6 +216,15 @@ impl Recording {
         THREAD.set((self.number, self.threads - 1));
         self.threads - 1
     }
+
+    /// Ends an event now, if it has not ended.
+    fn end(&mut self, place: Place) {
+        let now = self.clock.now();
+        let event = &mut self.events[place.index];
+        if event.end_ns == OPEN_END {
+            event.end_ns = now.max(event.start_ns);
+        }
+    }
 }
 
 impl Span {
@@ -198,22 +236,28 @@ impl Span {
     /// Adds to what is known of the span.
     pub(super) fn with(&self, f: impl FnOnce(&Wanted, &mut Event)) {
         let Some(place) = self.0 else { return };
-        with(|recording| {
-            if recording.number == place.recording {
-                f(&recording.wanted, &mut recording.events[place.index]);
-            }
-        });
+        with_that_of(place, |recording| f(&recording.wanted, &mut recording.events[place.index]));
     }
 }
 
 impl Drop for Span {
     fn drop(&mut self) {
-        let Some(place) = self.0 else { return };
-        OPEN.with_borrow_mut(|open| open.retain(|it| *it != place));
-        with(|recording| {
-            if recording.number == place.recording {
-                recording.events[place.index].end_ns = recording.clock.now();
-            }
-        });
+        if let Some(place) = self.0 {
+            close(place);
+        }
     }
+}
+
+/// Ends a span of this thread and what began in it. Guards of another recording stay as they are.
+fn close(place: Place) {
+    let inside = OPEN.try_with(|open| {
+        let mut open = open.borrow_mut();
+        let Some(at) = open.iter().rposition(|&it| it == place) else { return Vec::new() };
+        let inside = open.split_off(at);
+        let (ended, others) = inside.into_iter().partition(|it| it.recording == place.recording);
+        open.extend::<Vec<Place>>(others);
+        ended
+    });
+    let ended: Vec<Place> = inside.unwrap_or_else(|_| vec![place]);
+    with_that_of(place, |recording| ended.into_iter().for_each(|it| recording.end(it)));
 }

@@ -15,7 +15,7 @@ pub struct Schedule {
     pub wait: u64,
     /// Steps that are recorded and dropped: the first ones pay for what later ones find ready.
     pub warmup: u64,
-    /// Steps that are kept.
+    /// Steps that are kept; at least one.
     pub active: u64,
     /// Rounds; 0 for as many as there are steps.
     pub repeat: u64,
@@ -28,21 +28,22 @@ pub enum ProfilerAction {
     None,
     /// It is recorded and dropped.
     Warmup,
-    /// It is recorded and kept.
+    /// It is recorded and kept. PyTorch has a fourth action for the last of these in a round, at
+    /// which it hands the round over; here all rounds are in one profile.
     Record,
 }
 
 impl Schedule {
     /// What happens to step number `step`, counted from 0.
     pub fn action(&self, step: u64) -> ProfilerAction {
-        let round = self.wait + self.warmup + self.active;
+        let round = self.wait.saturating_add(self.warmup).saturating_add(self.active);
         let Some(step) = step.checked_sub(self.skip_first) else { return ProfilerAction::None };
-        if round == 0 || (self.repeat > 0 && step / round >= self.repeat) {
+        if self.active == 0 || (self.repeat > 0 && step / round >= self.repeat) {
             return ProfilerAction::None;
         }
         match step % round {
             at if at < self.wait => ProfilerAction::None,
-            at if at < self.wait + self.warmup => ProfilerAction::Warmup,
+            at if at - self.wait < self.warmup => ProfilerAction::Warmup,
             _ => ProfilerAction::Record,
         }
     }
@@ -65,7 +66,8 @@ impl Steps {
         steps
     }
 
-    /// Says that a step has ended; the next one begins.
+    /// Says that a step has ended; the next one begins. With a schedule a step is a span, so what
+    /// began in it and has not ended ends with it.
     #[track_caller]
     pub fn step(&self) {
         self.open.take();

@@ -1,9 +1,10 @@
 //! The table of `key_averages`, in PyTorch's columns (`torch/autograd/profiler_util.py`, 2.9.1).
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::fmt::Write;
 
-use crate::profiler::averages::{Average, KeyAverages};
+use crate::device::driver::Nanoseconds;
+use crate::profiler::averages::{Average, GroupBy, KeyAverages};
 
 /// What a table is sorted by, the largest first. PyTorch's names for these are in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,18 @@ pub enum SortBy {
     DeviceTime,
     /// `self_device_time_total`, once `self_cuda_time_total`
     SelfDeviceTime,
+    /// `cpu_time`: of one event on average
+    CpuTimeAverage,
+    /// `device_time`, once `cuda_time`: of one event on average
+    DeviceTimeAverage,
     /// `cpu_memory_usage`
     Memory,
     /// `self_cpu_memory_usage`
     SelfMemory,
+    /// `device_memory_usage`, once `cuda_memory_usage`
+    DeviceMemory,
+    /// `self_device_memory_usage`, once `self_cuda_memory_usage`
+    SelfDeviceMemory,
     /// `count`
     Count,
     /// `flops`
@@ -29,24 +38,33 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    fn key(self, row: &Average) -> i64 {
-        let number = match self {
-            SortBy::Order => 0,
-            SortBy::CpuTime => row.cpu_time_total,
-            SortBy::SelfCpuTime => row.self_cpu_time_total,
-            SortBy::DeviceTime => row.device_time_total,
-            SortBy::SelfDeviceTime => row.self_device_time_total,
-            SortBy::Memory => return row.memory,
-            SortBy::SelfMemory => return row.self_memory,
-            SortBy::Count => row.count,
-            SortBy::Flops => row.flops,
-        };
-        i64::try_from(number).unwrap_or(i64::MAX)
+    /// Which of two rows comes first. Equal ones stay as they are.
+    fn order(self, a: &Average, b: &Average) -> Ordering {
+        let time = |of: fn(&Average) -> Nanoseconds| of(b).cmp(&of(a));
+        let bytes = |of: fn(&Average) -> i64| of(b).cmp(&of(a));
+        let average = |of: fn(&Average) -> f64| of(b).total_cmp(&of(a));
+        match self {
+            SortBy::Order => Ordering::Equal,
+            SortBy::CpuTime => time(|row| row.cpu_time_total),
+            SortBy::SelfCpuTime => time(|row| row.self_cpu_time_total),
+            SortBy::DeviceTime => time(|row| row.device_time_total),
+            SortBy::SelfDeviceTime => time(|row| row.self_device_time_total),
+            SortBy::CpuTimeAverage => average(Average::cpu_time),
+            SortBy::DeviceTimeAverage => average(Average::device_time),
+            SortBy::Memory => bytes(|row| row.memory),
+            SortBy::SelfMemory => bytes(|row| row.self_memory),
+            SortBy::DeviceMemory => bytes(|row| row.device_memory),
+            SortBy::SelfDeviceMemory => bytes(|row| row.self_device_memory),
+            SortBy::Count => b.count.cmp(&a.count),
+            SortBy::Flops => b.flops.cmp(&a.flops),
+        }
     }
 }
 
 const WIDTH: usize = 12;
 const NAME_WIDTH: usize = 55;
+/// A longer name is cut to this length.
+const SHORT: usize = NAME_WIDTH - 3;
 const SHAPES_WIDTH: usize = 80;
 const GAP: &str = "  ";
 
@@ -65,9 +83,15 @@ impl<'a> Column<'a> {
 
 impl KeyAverages {
     /// The table, of at most `row_limit` rows. Percentages are of all rows, printed or not.
+    /// PyTorch's, but for spaces at the ends of lines; that it leaves out the columns of memory
+    /// where nothing was allocated; and a last line that says so if times are modelled. Of no rows
+    /// there is no table: the text is empty.
     pub fn table(&self, sort_by: SortBy, row_limit: usize) -> String {
+        if self.rows.is_empty() {
+            return String::new();
+        }
         let mut rows: Vec<&Average> = self.rows.iter().collect();
-        rows.sort_by_key(|row| Reverse(sort_by.key(row)));
+        rows.sort_by(|a, b| sort_by.order(a, b));
         let columns = self.columns(&rows);
         let line: Vec<String> = columns.iter().map(|it| "-".repeat(it.width)).collect();
         let line = line.join(GAP);
@@ -89,11 +113,33 @@ impl KeyAverages {
     }
 
     fn columns(&self, rows: &[&Average]) -> Vec<Column<'_>> {
-        let longest = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0);
+        let longest = rows.iter().map(|row| self.name(row).chars().count()).max().unwrap_or(0);
         let width = (longest + 4).min(NAME_WIDTH);
+        let name = Column::new("Name", move |row| shortened(self.name(row)));
+        let mut columns = vec![Column { width, ..name }];
+        columns.extend(self.time_columns());
+        columns.extend(memory_columns(rows));
+        columns.push(Column::new("# of Calls", |row| row.count.to_string()));
+        if rows.iter().any(|row| !row.shapes.is_empty()) {
+            let longest = rows.iter().map(|row| format!("{:?}", row.shapes).len()).max();
+            let width = (longest.unwrap_or(0) + 4).min(SHAPES_WIDTH);
+            let cell = move |row: &Average| cut(&format!("{:?}", row.shapes), width);
+            columns.push(Column { width, ..Column::new("Input Shapes", cell) });
+        }
+        columns.extend(flops_column(rows));
+        columns
+    }
+
+    fn name<'a>(&self, row: &'a Average) -> &'a str {
+        match (self.group_by, row.key.as_str()) {
+            (GroupBy::Module, "") => "(all)",
+            (_, key) => key,
+        }
+    }
+
+    fn time_columns(&self) -> Vec<Column<'_>> {
         let (cpu, device) = (self.cpu_total, self.device_total);
         let mut columns = vec![
-            Column { width, ..Column::new("Name", move |row| shortened(&row.key, width)) },
             Column::new("Self CPU %", move |row| share(row.self_cpu_time_total, cpu)),
             Column::new("Self CPU", |row| time(row.self_cpu_time_total as f64)),
             Column::new("CPU total %", move |row| share(row.cpu_time_total, cpu)),
@@ -108,20 +154,25 @@ impl KeyAverages {
                 Column::new("CUDA time avg", |row| time(row.device_time())),
             ]);
         }
-        if rows.iter().any(|row| row.memory != 0 || row.self_memory != 0) {
-            columns.push(Column::new("Mem", |row| memory(row.memory)));
-            columns.push(Column::new("Self Mem", |row| memory(row.self_memory)));
-        }
-        columns.push(Column::new("# of Calls", |row| row.count.to_string()));
-        let shapes = rows.iter().map(|row| format!("{:?}", row.shapes).len()).max().unwrap_or(0);
-        if rows.iter().any(|row| !row.shapes.is_empty()) {
-            let width = (shapes + 4).min(SHAPES_WIDTH);
-            let cell = move |row: &Average| cut(&format!("{:?}", row.shapes), width);
-            columns.push(Column { width, ..Column::new("Input Shapes", cell) });
-        }
-        columns.extend(flops_column(rows));
         columns
     }
+}
+
+/// The host's memory if any row has some, and that of devices if any has allocated more there than
+/// it freed.
+fn memory_columns<'a>(rows: &[&Average]) -> Vec<Column<'a>> {
+    let has_host = rows.iter().any(|row| row.memory != 0 || row.self_memory != 0);
+    let has_device = rows.iter().any(|row| row.self_device_memory > 0);
+    let mut columns = Vec::new();
+    if has_host || has_device {
+        columns.push(Column::new("CPU Mem", |row| memory(row.memory)));
+        columns.push(Column::new("Self CPU Mem", |row| memory(row.self_memory)));
+    }
+    if has_device {
+        columns.push(Column::new("CUDA Mem", |row| memory(row.device_memory)));
+        columns.push(Column::new("Self CUDA Mem", |row| memory(row.self_device_memory)));
+    }
+    columns
 }
 
 /// FLOPs in the unit that suits the smallest number, if there is any.
@@ -129,10 +180,10 @@ fn flops_column<'a>(rows: &[&Average]) -> Option<Column<'a>> {
     const UNITS: [&str; 6] = ["FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"];
     let least = rows.iter().map(|row| row.flops).filter(|&flops| flops > 0).min()?;
     let unit = (least.ilog10() as usize / 3).min(UNITS.len() - 1);
-    let scale = 10f64.powi(3 * unit as i32);
+    let scale = [1.0, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15][unit];
     let cell = move |row: &Average| match row.flops {
         0 => "--".to_string(),
-        flops => format!("{:.3}", flops as f64 / scale),
+        flops => format!("{:8.3}", flops as f64 * scale),
     };
     Some(Column::new(&format!("Total {}", UNITS[unit]), cell))
 }
@@ -142,10 +193,10 @@ fn joined(columns: &[Column], cell: impl Fn(&Column) -> String) -> String {
     cells.collect::<Vec<String>>().join(GAP)
 }
 
-fn shortened(name: &str, width: usize) -> String {
-    match width == NAME_WIDTH && name.chars().count() >= NAME_WIDTH - 3 {
-        true => format!("{}...", cut(name, NAME_WIDTH - 3)),
-        false => name.to_string(),
+fn shortened(name: &str) -> String {
+    match name.chars().count() {
+        ..SHORT => name.to_string(),
+        _ => format!("{}...", cut(name, SHORT)),
     }
 }
 
@@ -162,10 +213,10 @@ pub(super) fn time(ns: f64) -> String {
     }
 }
 
-/// A part of a whole in percent; of nothing it is none.
+/// A part of a whole in percent; of nothing it is no number.
 pub(super) fn share(part: u64, whole: u64) -> String {
     match whole {
-        0 => "0.00%".to_string(),
+        0 => "NaN".to_string(),
         whole => format!("{:.2}%", part as f64 * 100.0 / whole as f64),
     }
 }

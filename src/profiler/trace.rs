@@ -2,19 +2,17 @@
 //!
 //! Source: "Trace Event Format" (Google). Complete events (`"ph": "X"`) with microseconds, and a
 //! flow arrow (`"s"` to `"f"`) from a call of the host to the work that it asked for. Times count
-//! from the beginning of the profile, so that an `f64` holds every nanosecond.
+//! from the beginning of the profile, so that an `f64` holds every nanosecond of a hundred days.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io;
 use std::path::Path;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::json::JsonText;
 use crate::profiler::event::{Event, Kind};
 use crate::profiler::profile::Profile;
-
-/// The process that stands for the host. Devices come behind it.
-const HOST: usize = 1;
 
 impl Profile {
     /// Writes the trace to a file.
@@ -22,19 +20,19 @@ impl Profile {
     /// # Errors
     /// If it cannot be written.
     pub fn export_chrome_trace(&self, path: &Path) -> Result<(), Error> {
-        std::fs::write(path, self.chrome_trace()).map_err(|error: io::Error| Error::Device {
-            device: path.display().to_string(),
-            message: format!("the trace cannot be written: {error}"),
-        })
+        let written = std::fs::write(path, self.chrome_trace());
+        written.map_err(|error| Error::file(path, format!("cannot write the trace: {error}")))
     }
 
     /// The trace as JSON.
     pub fn chrome_trace(&self) -> String {
-        let mut lines = self.names();
+        let lanes = Lanes::of(self.events());
+        let mut lines = lanes.names();
         for (at, event) in self.events().iter().enumerate() {
-            lines.push(self.complete(at, event));
+            lines.push(lanes.complete(at, event));
             if let Some(cause) = event.cause {
-                lines.extend(self.arrow(at, &self.events()[cause], event));
+                lines.push(lanes.flow("\"s\"", at, &self.events()[cause]));
+                lines.push(lanes.flow("\"f\", \"bp\": \"e\"", at, event));
             }
         }
         let clock =
@@ -42,42 +40,53 @@ impl Profile {
         format!(
             "{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"clock\": {}}}, \"traceEvents\": \
              [\n{}\n]}}\n",
-            text(&clock),
+            JsonText(&clock),
             lines.join(",\n")
         )
     }
+}
 
-    /// The devices of the profile, in the order in which they come up.
-    pub(super) fn devices(&self) -> Vec<Device> {
-        let mut devices = Vec::new();
-        for event in self.events() {
-            if !devices.contains(&event.device) {
-                devices.push(event.device);
+/// Where events stand: the host and each device are processes, threads and streams their threads.
+struct Lanes {
+    /// The host, then the devices in the order in which they come up.
+    devices: Vec<Device>,
+    /// Processes and threads.
+    lanes: BTreeSet<(usize, usize)>,
+}
+
+impl Lanes {
+    fn of(events: &[Event]) -> Lanes {
+        let mut lanes = Lanes { devices: vec![Device::Cpu], lanes: BTreeSet::new() };
+        for event in events {
+            if !lanes.devices.contains(&event.device) {
+                lanes.devices.push(event.device);
             }
+            let process = lanes.process(event.device);
+            lanes.lanes.insert((process, event.lane));
         }
-        devices
+        lanes
     }
 
+    /// Counted from 1: chrome://tracing takes process 0 for the system.
     fn process(&self, device: Device) -> usize {
-        let on_devices = self.devices();
-        let mut others = on_devices.iter().filter(|&&it| it != Device::Cpu);
-        match device {
-            Device::Cpu => HOST,
-            device => others.position(|&it| it == device).map_or(HOST, |place| HOST + 1 + place),
-        }
+        self.devices.iter().position(|&it| it == device).map_or(0, |at| 1 + at)
     }
 
-    /// What processes are called.
+    /// What processes and threads are called and in which order they are shown.
     fn names(&self) -> Vec<String> {
-        let name = |device: &Device| {
-            let (process, name) = (self.process(*device), device.to_string());
-            format!(
-                "{{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": {process}, \"tid\": 0, \
-                 \"args\": {{\"name\": {}}}}}",
-                text(&name)
-            )
-        };
-        self.devices().iter().map(name).collect()
+        let mut lines = Vec::new();
+        for (device, process) in self.devices.iter().zip(1..) {
+            let name = format!("\"name\": {}", JsonText(&device.to_string()));
+            lines.push(metadata("process_name", (process, 0), &name));
+            lines.push(metadata("process_sort_index", (process, 0), &sort_index(process)));
+        }
+        for &(process, thread) in &self.lanes {
+            let kind = if process == 1 { "thread" } else { "stream" };
+            let name = format!("\"name\": \"{kind} {thread}\"");
+            lines.push(metadata("thread_name", (process, thread), &name));
+            lines.push(metadata("thread_sort_index", (process, thread), &sort_index(thread)));
+        }
+        lines
     }
 
     fn complete(&self, at: usize, event: &Event) -> String {
@@ -86,31 +95,39 @@ impl Profile {
         format!(
             "{{\"ph\": \"X\", \"name\": {}, \"cat\": \"{}\", \"pid\": {process}, \"tid\": \
              {thread}, \"ts\": {start}, \"dur\": {length}, \"args\": {{{}}}}}",
-            text(&event.name),
+            JsonText(&event.name),
             event.kind.category(),
             arguments(at, event)
         )
     }
 
-    /// From the call to the work.
-    fn arrow(&self, id: usize, call: &Event, work: &Event) -> [String; 2] {
-        let end = |phase: &str, event: &Event| {
-            let (process, thread) = (self.process(event.device), event.lane);
-            format!(
-                "{{\"ph\": \"{phase}\", \"id\": {id}, \"name\": \"asks for\", \"cat\": \"ac2g\", \
-                 \"pid\": {process}, \"tid\": {thread}, \"ts\": {}, \"bp\": \"e\"}}",
-                micros(event.start_ns)
-            )
-        };
-        [end("s", call), end("f", work)]
+    /// One end of an arrow from a call to the work that it asked for: where that event begins.
+    fn flow(&self, phase: &str, id: usize, event: &Event) -> String {
+        let (process, thread) = (self.process(event.device), event.lane);
+        let at = micros(event.start_ns);
+        format!(
+            "{{\"ph\": {phase}, \"id\": {id}, \"name\": \"asks for\", \"cat\": \"ac2g\", \"pid\": \
+             {process}, \"tid\": {thread}, \"ts\": {at}}}"
+        )
     }
+}
+
+fn metadata(what: &str, (process, thread): (usize, usize), argument: &str) -> String {
+    format!(
+        "{{\"ph\": \"M\", \"name\": \"{what}\", \"pid\": {process}, \"tid\": {thread}, \"args\": \
+         {{{argument}}}}}"
+    )
+}
+
+fn sort_index(index: usize) -> String {
+    format!("\"sort_index\": {index}")
 }
 
 /// What the viewer shows when an event is selected.
 fn arguments(at: usize, event: &Event) -> String {
     let mut out = format!("\"External id\": {at}");
     if !event.module.is_empty() {
-        let _ = write!(out, ", \"Module\": {}", text(event.module));
+        let _ = write!(out, ", \"Module\": {}", JsonText(event.module));
     }
     if !event.shapes.is_empty() {
         let _ = write!(out, ", \"Input Dims\": {:?}", event.shapes);
@@ -119,11 +136,12 @@ fn arguments(at: usize, event: &Event) -> String {
     for (name, number) in numbers.into_iter().filter(|(_, number)| *number > 0) {
         let _ = write!(out, ", \"{name}\": {number}");
     }
-    if event.allocated != 0 {
-        let _ = write!(out, ", \"allocated\": {}", event.allocated);
+    let memory = [("allocated", event.allocated), ("device allocated", event.device_allocated)];
+    for (name, bytes) in memory.into_iter().filter(|(_, bytes)| *bytes != 0) {
+        let _ = write!(out, ", \"{name}\": {bytes}");
     }
     if let (Some(at), Kind::Op) = (event.at, event.kind) {
-        let _ = write!(out, ", \"line\": {}", text(&format!("{}:{}", at.file(), at.line())));
+        let _ = write!(out, ", \"line\": {}", JsonText(&format!("{}:{}", at.file(), at.line())));
     }
     out
 }
@@ -132,20 +150,4 @@ fn arguments(at: usize, event: &Event) -> String {
 /// is lost.
 fn micros(ns: u64) -> String {
     format!("{}.{:03}", ns / 1000, ns % 1000)
-}
-
-/// A string of JSON (RFC 8259, section 7). The angle bracket is escaped too, so that a trace can
-/// stand inside a page.
-fn text(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() || c == '<' => drop(write!(out, "\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -7,6 +7,7 @@ use crate::device::{Allocation, Device};
 use crate::dtype::{Buffer, Element, with_element};
 use crate::error::{Error, raise};
 use crate::memory::{self, filled};
+use crate::profiler::{self, Kind};
 use crate::storage::{Pending, Storage};
 
 impl Tensor {
@@ -24,6 +25,7 @@ impl Tensor {
         if self.is_pinned() {
             return self.clone();
         }
+        let _span = profiler::span(Kind::Op, "pin_memory");
         let host = self.on_host();
         let packed = host.contiguous_for("pin_memory");
         let bytes = packed.storage().read("pin_memory");
@@ -39,7 +41,9 @@ impl Tensor {
     /// To a device: possible if the tensor is pinned; then it cannot be changed before the copy is
     /// done. From a device: the result is pinned, and cannot be read before. Both are refused until
     /// then; [`Device::synchronize`] waits.
+    #[track_caller]
     pub fn to_non_blocking(&self, device: Device) -> Tensor {
+        let _span = profiler::span(Kind::Op, "to");
         match (self.device(), device) {
             (Device::Cpu, Device::Cpu) => self.clone(),
             (from, Device::Cpu) => self.fetched(from, false),

@@ -119,7 +119,7 @@ impl SimDevice {
             let (start_ns, end_ns) =
                 state.timeline.copy(figures, crossing(route), bytes, stream.id);
             state.transfers.add(route, bytes, end_ns - start_ns);
-            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, flops: 0 });
+            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, ..Ran::default() });
         }
         let event = Event { device: self.own(), id: state.timeline.record(stream.id) };
         match route {
@@ -223,7 +223,7 @@ impl Driver for SimDevice {
     }
 
     fn last_run(&self, stream: Stream) -> Option<Ran> {
-        self.with_stream("last_run", stream).ok()?.last_runs.get(&stream.id).copied()
+        self.with_stream("last_run", stream).ok()?.last_runs.remove(&stream.id)
     }
 
     fn default_stream(&self) -> Stream {

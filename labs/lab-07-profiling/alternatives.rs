@@ -4,6 +4,8 @@
 mod averages;
 #[path = "alternatives/spans.rs"]
 mod spans;
+#[path = "alternatives/training.rs"]
+mod training;
 
 use grading::Alternative;
 
@@ -14,7 +16,7 @@ type Other = Alternative<Implementation>;
 
 /// At least two for each exercise.
 pub fn alternatives() -> Vec<Other> {
-    let parts = [spans::alternatives(), averages::alternatives()];
+    let parts = [spans::alternatives(), averages::alternatives(), training::alternatives()];
     parts.into_iter().flatten().collect()
 }
 

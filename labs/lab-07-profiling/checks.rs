@@ -7,11 +7,18 @@ mod averages;
 mod spans;
 #[path = "checks/thoughts.rs"]
 mod thoughts;
+#[path = "checks/training.rs"]
+mod training;
+#[path = "checks/training_ways.rs"]
+mod training_ways;
+#[path = "checks/training_words.rs"]
+mod training_words;
 
 use grading::Exercise;
 
 use super::averages::{Call, Row};
 use super::spans::{Span, Times};
+use super::training::Training;
 
 /// The functions of the lab's exercises.
 #[derive(Clone, Copy)]
@@ -20,6 +27,8 @@ pub struct Implementation {
     pub self_times: fn(&[Span]) -> Vec<Times>,
     /// 7.2
     pub key_averages: fn(&[Call], bool) -> Vec<Row>,
+    /// 7.6
+    pub train: fn(&Training) -> Vec<f32>,
 }
 
 /// The table of the functions in a module: `implementation!(exercise)`.
@@ -28,6 +37,7 @@ macro_rules! implementation {
         $crate::checks::Implementation {
             self_times: $functions::self_times,
             key_averages: $functions::key_averages,
+            train: $functions::train,
         }
     };
 }
@@ -37,4 +47,5 @@ pub(crate) use implementation;
 pub const CHECKS: &[Exercise<Implementation>] = &[
     Exercise { id: "7.1", check: spans::spans },
     Exercise { id: "7.2", check: averages::averages },
+    Exercise { id: "7.6", check: training::training },
 ];

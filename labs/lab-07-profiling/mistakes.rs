@@ -4,6 +4,8 @@
 mod averages;
 #[path = "mistakes/spans.rs"]
 mod spans;
+#[path = "mistakes/training.rs"]
+mod training;
 
 use grading::Mistake;
 
@@ -14,7 +16,7 @@ type Wrong = Mistake<Implementation>;
 
 /// All of them, by exercise.
 pub fn mistakes() -> Vec<Wrong> {
-    let parts = [spans::mistakes(), averages::mistakes()];
+    let parts = [spans::mistakes(), averages::mistakes(), training::mistakes()];
     parts.into_iter().flatten().collect()
 }
 

@@ -2,8 +2,18 @@
 
 #[path = "alternatives/averages.rs"]
 mod averages;
+#[path = "alternatives/kernel.rs"]
+mod kernel;
 #[path = "alternatives/spans.rs"]
 mod spans;
+#[path = "alternatives/step.rs"]
+mod step;
+#[path = "alternatives/timing.rs"]
+mod timing;
+#[path = "alternatives/trace.rs"]
+mod trace;
+#[path = "alternatives/training.rs"]
+mod training;
 
 use grading::Alternative;
 
@@ -14,7 +24,15 @@ type Other = Alternative<Implementation>;
 
 /// At least two for each exercise.
 pub fn alternatives() -> Vec<Other> {
-    let parts = [spans::alternatives(), averages::alternatives()];
+    let parts = [
+        spans::alternatives(),
+        averages::alternatives(),
+        timing::alternatives(),
+        trace::alternatives(),
+        kernel::alternatives(),
+        training::alternatives(),
+        step::alternatives(),
+    ];
     parts.into_iter().flatten().collect()
 }
 

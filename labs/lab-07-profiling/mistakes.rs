@@ -2,8 +2,18 @@
 
 #[path = "mistakes/averages.rs"]
 mod averages;
+#[path = "mistakes/kernel.rs"]
+mod kernel;
 #[path = "mistakes/spans.rs"]
 mod spans;
+#[path = "mistakes/step.rs"]
+mod step;
+#[path = "mistakes/timing.rs"]
+mod timing;
+#[path = "mistakes/trace.rs"]
+mod trace;
+#[path = "mistakes/training.rs"]
+mod training;
 
 use grading::Mistake;
 
@@ -14,7 +24,15 @@ type Wrong = Mistake<Implementation>;
 
 /// All of them, by exercise.
 pub fn mistakes() -> Vec<Wrong> {
-    let parts = [spans::mistakes(), averages::mistakes()];
+    let parts = [
+        spans::mistakes(),
+        averages::mistakes(),
+        timing::mistakes(),
+        trace::mistakes(),
+        kernel::mistakes(),
+        training::mistakes(),
+        step::mistakes(),
+    ];
     parts.into_iter().flatten().collect()
 }
 

@@ -1,1 +1,130 @@
-//! What 7.6 trains: a small model on the simulated GPU, and the counters that judge the loop.
+//! What 7.6 trains: a forecast of sensors on the simulated GPU, and the counters that judge the loop.
+
+use engine_room::driver::Route;
+use engine_room::nn::{Mlp, Module};
+use engine_room::profiler::{Call, Kind, Profile, profile};
+use engine_room::rng::Generator;
+use engine_room::{Device, Error, Tensor};
+
+/// Everything that the loop is given.
+pub struct Training {
+    pub device: Device,
+    /// `(samples, times, channels)`, on the device, in the order in which a recorder writes.
+    pub readings: Tensor,
+    /// What is to be forecast: `(samples, channels · times)`, on the device, channel by channel.
+    pub targets: Tensor,
+    /// The mean of each reading: `(channels · times)`, channel by channel, in the host's memory.
+    pub mean: Tensor,
+    /// How much the error of each channel counts.
+    pub importance: Vec<f32>,
+    /// From `channels · times` readings to as many.
+    pub model: Mlp,
+    /// Samples of a step; the last step of an epoch can have fewer.
+    pub batch: usize,
+    pub epochs: usize,
+    pub rate: f64,
+}
+
+/// How large a training is.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    pub samples: usize,
+    pub times: usize,
+    pub channels: usize,
+    pub batch: usize,
+    pub epochs: usize,
+}
+
+/// The size at which the loop is profiled: its products take longer than their launches.
+pub const PROFILED: Size = Size { samples: 512, times: 32, channels: 8, batch: 256, epochs: 2 };
+
+impl Size {
+    /// Steps of the whole training.
+    pub fn steps(&self) -> u64 {
+        (self.samples.div_ceil(self.batch) * self.epochs) as u64
+    }
+}
+
+impl Training {
+    /// Random readings, and targets that depend on them.
+    pub fn new(size: &Size, device: Device, seed: u64) -> Training {
+        let Size { samples, times, channels, batch, epochs } = *size;
+        let mut generator = Generator::new(seed);
+        let width = channels * times;
+        let readings = Tensor::randn(&[samples, times, channels], &mut generator);
+        let readings = readings.add(&Tensor::randn(&[times, channels], &mut generator));
+        let mean = readings.mean_dims(&[0], false).transpose(0, 1).copy().view(&[width]);
+        let mixed = readings.permute(&[0, 2, 1]).copy().view(&[samples, width]).tanh();
+        let importance = (0..channels).map(|_| 0.25 + generator.uniform()).collect();
+        let model = Mlp::new(&[width, width, width], &mut generator);
+        model.to_device(device);
+        Training {
+            device,
+            readings: readings.to(device),
+            targets: mixed.to(device),
+            mean,
+            importance,
+            model,
+            batch,
+            epochs,
+            rate: 0.5,
+        }
+    }
+}
+
+/// What a training has asked of its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counters {
+    /// Kernels and copies that were launched, a step.
+    pub launches: u64,
+    /// Bytes that were packed in calls that do not say so, in all steps together.
+    pub hidden_bytes: u64,
+    /// Copies to the device.
+    pub sent: u64,
+    /// How often the host waited for the device before the last kernel was launched. A copy to the
+    /// device counts as such.
+    pub waits: u64,
+    /// How often the driver was asked for memory, or given some back.
+    pub driver: u64,
+}
+
+impl Counters {
+    /// Of a profile of so many steps.
+    pub fn of(profile: &Profile, steps: u64) -> Counters {
+        let events = profile.events();
+        let of_call = |kinds: &'static [Call]| {
+            let is_one = |kind: Kind| matches!(kind, Kind::Call(call) if kinds.contains(&call));
+            (0..events.len()).filter(move |&at| is_one(events[at].kind))
+        };
+        let last = of_call(&[Call::Launch]).max().unwrap_or(0);
+        let copies = events.iter().filter(|event| event.kind == Kind::Copy);
+        let is_sent = |name: &str| {
+            let mut routes = Route::ALL.into_iter().filter(|it| matches!(it, Route::ToDevice(_)));
+            routes.any(|route| route.name() == name)
+        };
+        Counters {
+            launches: of_call(&[Call::Launch]).count() as u64 / steps,
+            hidden_bytes: events.iter().map(|event| event.hidden_copy).sum(),
+            sent: copies.filter(|copy| is_sent(&copy.name)).count() as u64,
+            waits: of_call(&[Call::Synchronize]).filter(|&at| at < last).count() as u64,
+            driver: of_call(&[Call::Alloc, Call::Free]).count() as u64,
+        }
+    }
+}
+
+/// Trains twice, and profiles the second time: the first one pays for what the second finds ready.
+///
+/// # Errors
+/// If the device fails.
+pub fn profiled(
+    size: &Size,
+    device: Device,
+    seed: u64,
+    train: fn(&Training) -> Vec<f32>,
+) -> Result<Profile, Error> {
+    let training = Training::new(size, device, seed);
+    train(&training);
+    device.synchronize()?;
+    let (_, profile) = profile(&[device], |_| train(&training))?;
+    Ok(profile)
+}

@@ -1,0 +1,1 @@
+//! What a learner may have thought.

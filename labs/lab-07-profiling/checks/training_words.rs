@@ -1,0 +1,122 @@
+//! The targets of 7.6, and the words for whoever misses one.
+
+use engine_room::profiler::Problem;
+
+use super::super::training::Counters;
+
+/// What a loop can ask too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Launches,
+    HiddenBytes,
+    Sent,
+    Waits,
+    Driver,
+}
+
+impl Target {
+    pub const ALL: [Target; 5] =
+        [Target::Launches, Target::HiddenBytes, Target::Sent, Target::Waits, Target::Driver];
+
+    /// What was counted.
+    pub fn of(self, counters: &Counters) -> u64 {
+        match self {
+            Target::Launches => counters.launches,
+            Target::HiddenBytes => counters.hidden_bytes,
+            Target::Sent => counters.sent,
+            Target::Waits => counters.waits,
+            Target::Driver => counters.driver,
+        }
+    }
+
+    /// The most that is allowed.
+    pub fn most(self) -> u64 {
+        match self {
+            Target::Launches => 40,
+            // All readings once.
+            Target::HiddenBytes => 512 * 256 * 4,
+            Target::Sent | Target::Waits => 4,
+            Target::Driver => 0,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Target::Launches => "launches a step",
+            Target::HiddenBytes => "bytes of hidden copies",
+            Target::Sent => "copies to the device",
+            Target::Waits => "waits before the last launch",
+            Target::Driver => "calls of the driver for memory",
+        }
+    }
+
+    /// What was counted, in words.
+    pub fn line(self, counters: &Counters) -> String {
+        format!("{}: {}", self.name(), self.of(counters))
+    }
+
+    /// The most that is allowed, in words.
+    pub fn bound(self) -> String {
+        format!("{}: at most {}", self.name(), self.most())
+    }
+
+    fn problem(self) -> Problem {
+        match self {
+            Target::Launches => Problem::LaunchBound,
+            Target::HiddenBytes => Problem::HiddenCopy,
+            Target::Sent => Problem::Transfer,
+            Target::Waits => Problem::Synchronization,
+            Target::Driver => Problem::AllocatorStall,
+        }
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Target::Launches => (
+                "7.6-launches",
+                "Many of the kernels are shorter than their launches, so the device waits for the \
+                 host. One operation can do for all channels what a loop does for each.",
+            ),
+            Target::HiddenBytes => (
+                "7.6-hidden-copy",
+                "`reshape` of a permuted tensor packs it. The readings are the same in every epoch: \
+                 pack all of them once, before the loop, and take the batches from that.",
+            ),
+            Target::Sent => (
+                "7.6-transfer",
+                "Something that never changes goes to the device again and again. Send it once, \
+                 before the loop.",
+            ),
+            Target::Waits => (
+                "7.6-waits",
+                "The host waits for the device within the loop, and then the device waits for the \
+                 host. Whatever reads a number of the device waits. Keep the losses as tensors, and \
+                 read them behind the loop.",
+            ),
+            Target::Driver => (
+                "7.6-driver",
+                "The cache gives its memory back, and the next step asks the driver for it again. \
+                 Giving back waits for the device. Nobody else needs this memory: leave it in the \
+                 cache.",
+            ),
+        }
+    }
+}
+
+/// Key and words for the dearest of the targets that were missed; if all were reached, for what the
+/// diagnosis still finds.
+pub fn of(
+    missed: &[Target],
+    mut dearest: impl Iterator<Item = Problem>,
+) -> Option<(&'static str, &'static str)> {
+    if missed.is_empty() {
+        return dearest.next().map(|_| {
+            (
+                "7.6-finding",
+                "Every counter reaches its target, and the diagnosis still finds something.",
+            )
+        });
+    }
+    let first = dearest.find_map(|problem| missed.iter().find(|it| it.problem() == problem));
+    Some(first.unwrap_or(&missed[0]).words())
+}

@@ -20,12 +20,56 @@ mod training;
 #[cfg_attr(salvage, path = ".salvaged.rs")]
 mod exercise;
 
+/// The exercises as they were handed out: the slow loop.
+mod stub;
+
 use std::process::ExitCode;
 
 use engine_room_labs::{Experiment, lab_main};
 
-const EXPERIMENTS: &[Experiment] = &[];
+const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "lines",
+        question: "which line of a training step takes the time?",
+        run: experiments::lines::run,
+    },
+    Experiment {
+        name: "time_line",
+        question: "when does the host ask, and when does the GPU work?",
+        run: experiments::time_line::run,
+    },
+    Experiment {
+        name: "table",
+        question: "which kernels and operations take the time of a step?",
+        run: experiments::profile_of_gpt::run,
+    },
+    Experiment {
+        name: "launch",
+        question: "from which size on does a kernel take longer than its launch?",
+        run: experiments::launch::run,
+    },
+    Experiment {
+        name: "roofline",
+        question: "what do the kernels of a step go by, on four GPUs?",
+        run: experiments::roofline::run,
+    },
+    Experiment {
+        name: "sync",
+        question: "what does it cost to read a loss in each step?",
+        run: experiments::sync::run,
+    },
+    Experiment {
+        name: "slow",
+        question: "what slows the loop of exercise 7.6 down?",
+        run: experiments::slow::run,
+    },
+    Experiment {
+        name: "pays",
+        question: "what does a faster GPU bring?",
+        run: experiments::pays::run,
+    },
+];
 
 fn main() -> ExitCode {
-    lab_main("lab-07-profiling", "Profiling: where the time goes.", EXPERIMENTS)
+    lab_main("lab-07-profiling", "Profiling: where the time goes, and what is worth mending.", EXPERIMENTS)
 }

@@ -20,6 +20,7 @@ mod plot;
 mod progress;
 pub mod roofline;
 mod table;
+pub mod time_line;
 mod timing;
 pub mod triangle;
 

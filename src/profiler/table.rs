@@ -82,6 +82,13 @@ impl<'a> Column<'a> {
 }
 
 impl KeyAverages {
+    /// The rows in the order of a table.
+    pub fn sorted(&self, sort_by: SortBy) -> Vec<&Average> {
+        let mut rows: Vec<&Average> = self.rows.iter().collect();
+        rows.sort_by(|a, b| sort_by.order(a, b));
+        rows
+    }
+
     /// The table, of at most `row_limit` rows. Percentages are of all rows, printed or not.
     /// PyTorch's, but for spaces at the ends of lines; that it leaves out the columns of memory
     /// where nothing was allocated; and a last line that says so if times are modelled. Of no rows
@@ -90,8 +97,7 @@ impl KeyAverages {
         if self.rows.is_empty() {
             return String::new();
         }
-        let mut rows: Vec<&Average> = self.rows.iter().collect();
-        rows.sort_by(|a, b| sort_by.order(a, b));
+        let rows = self.sorted(sort_by);
         let columns = self.columns(&rows);
         let line: Vec<String> = columns.iter().map(|it| "-".repeat(it.width)).collect();
         let line = line.join(GAP);

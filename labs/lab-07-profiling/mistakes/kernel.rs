@@ -72,9 +72,7 @@ fn of_roofs() -> Vec<Wrong> {
                 Bound::Arithmetic => Bound::Memory,
                 other => other,
             };
-            let times = Times::of(counts, roofs);
-            let ridge = times.arithmetic == times.memory && bound == Bound::Memory;
-            Verdict { bound: if ridge { Bound::Memory } else { bound }, ..verdict }
+            Verdict { bound, ..verdict }
         }),
         says("7.5-ridge", "memory at the ridge", |counts, roofs| {
             let (verdict, times) = (solution::bound(counts, roofs), Times::of(counts, roofs));
@@ -220,15 +218,12 @@ fn of_shares() -> Vec<Wrong> {
             Verdict { share: 100.0 * verdict.share, ..verdict }
         }),
         says("7.5-zero-by-zero", "rate over roof", |counts, roofs| {
-            let verdict = solution::bound(counts, roofs);
             let times = Times::of(counts, roofs);
-            if verdict.bound == Bound::Launches {
-                return verdict;
-            }
             let intensity = counts.flops as f64 / counts.bytes as f64;
-            let ridge = times.arithmetic / times.memory / intensity;
-            let share = times.arithmetic / times.call / (ridge * intensity).min(1.0);
-            times.with_share(share)
+            let is_half = counts.numbers == Numbers::F16;
+            let peak = if is_half { roofs.f16_flops_per_s } else { roofs.f32_flops_per_s } as f64;
+            let roof = peak.min(intensity * roofs.bytes_per_s as f64);
+            times.with_share(counts.flops as f64 * 1e9 / counts.device_ns as f64 / roof)
         }),
     ]
 }

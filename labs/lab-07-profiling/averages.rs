@@ -15,7 +15,7 @@ pub struct Call {
 }
 
 /// All calls of one key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     pub name: String,
     /// Empty if shapes are no part of the key.

@@ -4,9 +4,10 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     pub name: String,
-    /// The thread's number.
+    /// The number that the system gave the thread.
     pub thread: usize,
     pub start_ns: u64,
+    /// Never before `start_ns`.
     pub end_ns: u64,
 }
 

@@ -56,10 +56,12 @@ pub fn train(run: &Training) -> Vec<f32> {
     let channels = run.importance.len();
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
     let mut losses = Vec::new();
-    exercise!("7.6");
     for _ in 0..run.epochs {
         for first in (0..samples).step_by(run.batch) {
             let count = run.batch.min(samples - first);
+            optimizer.zero_grad(true);
+            // All that the last step has used is for this one to have.
+            memory::empty_cache(run.device);
             // The readings of a sample, channel by channel, without their mean.
             let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));
@@ -73,12 +75,9 @@ pub fn train(run: &Training) -> Vec<f32> {
                 parts.push(wrong.mul(&wrong).mean().mul_scalar(run.importance[channel]));
             }
             let loss = Tensor::stack(&parts.iter().collect::<Vec<_>>(), 0).sum();
-            optimizer.zero_grad(true);
             loss.backward();
             optimizer.step();
             losses.push(loss.item());
-            // What this step has used is for the next one to have.
-            memory::empty_cache(run.device);
         }
     }
     losses

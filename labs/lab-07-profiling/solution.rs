@@ -179,7 +179,7 @@ pub fn train(run: &Training) -> Vec<f32> {
     let channels = run.importance.len();
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
     let mut losses = Vec::new();
-    // SOLUTION 7.6
+    // SOLUTION
     let readings = run.readings.permute(&[0, 2, 1]).reshape(&[samples, channels * times]);
     let readings = readings.sub(&run.mean.to(run.device));
     let importance = Tensor::from_vec(run.importance.clone(), &[channels]).to(run.device);
@@ -187,12 +187,15 @@ pub fn train(run: &Training) -> Vec<f32> {
     for _ in 0..run.epochs {
         for first in (0..samples).step_by(run.batch) {
             let count = run.batch.min(samples - first);
-            // SOLUTION
+            optimizer.zero_grad(true);
+            // SOLUTION 7.6
             let x = readings.narrow(0, first, count);
             let targets = run.targets.narrow(0, first, count);
             let wrong = run.model.forward(&x).sub(&targets).view(&[count, channels, times]);
             let of_channels = wrong.mul(&wrong).mean_dims(&[0, 2], false);
             let loss = of_channels.mul(&importance).sum();
+            // STUB // All that the last step has used is for this one to have.
+            // STUB memory::empty_cache(run.device);
             // STUB // The readings of a sample, channel by channel, without their mean.
             // STUB let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             // STUB let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));
@@ -207,14 +210,11 @@ pub fn train(run: &Training) -> Vec<f32> {
             // STUB }
             // STUB let loss = Tensor::stack(&parts.iter().collect::<Vec<_>>(), 0).sum();
             // END
-            optimizer.zero_grad(true);
             loss.backward();
             optimizer.step();
             // SOLUTION
             losses.push(loss.detach());
             // STUB losses.push(loss.item());
-            // STUB // What this step has used is for the next one to have.
-            // STUB memory::empty_cache(run.device);
             // END
         }
     }

@@ -27,7 +27,7 @@ pub fn training(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis
     }
     judge(&ran)?;
     let seed = u64::from(rng.next_u32());
-    let called = format!("train({PROFILED:?}), seed {seed}, the second time");
+    let called = format!("train({PROFILED:?}), seed {seed}, after one epoch");
     let profile = check.call(called.as_str(), || profiled(&PROFILED, GPU, seed, imp.train))?;
     let profile = profile.expect("the simulated GPU works");
     counted(&profile, &called)

@@ -8,7 +8,7 @@ use super::roofline::step;
 
 /// Prints a row a GPU and batch.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
-    output.say("The same step on four GPUs. All times are modelled.\n");
+    output.say("The same step on three GPUs. All times are modelled.\n");
     let mut table = Table::new()
         .column("texts", "texts", "")
         .column("gpu", "GPU", "")
@@ -16,9 +16,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("step", "the step", "")
         .column("kernels_gain", "kernels faster", "")
         .column("step_gain", "step faster", "");
-    for batch in [2, 32] {
+    for batch in [2, 16] {
         let mut first = None;
-        for gpu in [Gpu::T4, Gpu::A100, Gpu::H100, Gpu::H200] {
+        for gpu in [Gpu::T4, Gpu::A100, Gpu::H100] {
             let profile = step(output, gpu, batch, args.seed)?;
             let times = [seconds(device_ns(&profile)), seconds(wall_ns(&profile))];
             let of_first = *first.get_or_insert(times);

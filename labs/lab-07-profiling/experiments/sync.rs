@@ -9,7 +9,7 @@ use super::network::{Network, device_ns, seconds, simulated, wall_ns};
 
 const STEPS: usize = 4;
 /// Width and batch.
-const SIZES: [(usize, usize); 4] = [(64, 64), (128, 256), (256, 256), (256, 1024)];
+const SIZES: [(usize, usize); 3] = [(64, 64), (128, 256), (256, 256)];
 
 /// Prints two rows a size.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {

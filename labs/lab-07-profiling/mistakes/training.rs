@@ -104,6 +104,10 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
     let weights = weights(run);
     let mut epochs = Vec::new();
     for _ in 0..run.epochs {
+        if way.cache == Cache::EmptiedEachEpoch {
+            optimizer.zero_grad(true);
+            memory::empty_cache(run.device);
+        }
         let of_epoch = match way.packs {
             Packs::EachEpoch => packed(run, &run.readings, Packs::Once),
             _ => once.0.clone(),
@@ -111,6 +115,12 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
         let mut losses = Vec::new();
         for first in (0..samples).step_by(run.batch) {
             let count = run.batch.min(samples - first);
+            if way.trains != Trains::WithoutZeroing {
+                optimizer.zero_grad(true);
+            }
+            if way.cache == Cache::EmptiedEachStep {
+                memory::empty_cache(run.device);
+            }
             if way.batches == Batches::Full && count < run.batch {
                 continue;
             }
@@ -128,23 +138,14 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
             };
             let wrong = run.model.forward(&x).sub(&run.targets.narrow(0, first, count));
             let loss = loss(run, &wrong, &weights, way.loss);
-            if way.trains != Trains::WithoutZeroing {
-                optimizer.zero_grad(true);
-            }
             loss.backward();
             if way.trains != Trains::WithoutStep {
                 optimizer.step();
             }
             losses.push(kept(run, &loss, way.reads));
-            if way.cache == Cache::EmptiedEachStep {
-                memory::empty_cache(run.device);
-            }
         }
         if way.reads == Reads::EachEpoch {
             losses = losses.iter().map(|loss| loss.to(Device::Cpu)).collect();
-        }
-        if way.cache == Cache::EmptiedEachEpoch {
-            memory::empty_cache(run.device);
         }
         epochs.push(losses);
     }

@@ -62,11 +62,12 @@ pub fn train(run: &Training) -> Vec<f32> {
             optimizer.zero_grad(true);
             // All that the last step has used is for this one to have.
             memory::empty_cache(run.device);
-            // The readings of a sample, channel by channel, without their mean.
+            // Both channel by channel; the readings without their mean.
             let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));
             let forecast = run.model.forward(&x);
-            let targets = run.targets.narrow(0, first, count);
+            let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]);
+            let targets = targets.reshape(&[count, channels * times]);
             // The error of each channel, as far as it counts.
             let mut parts = Vec::new();
             for channel in 0..channels {

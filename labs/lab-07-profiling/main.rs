@@ -71,5 +71,9 @@ const EXPERIMENTS: &[Experiment] = &[
 ];
 
 fn main() -> ExitCode {
-    lab_main("lab-07-profiling", "Profiling: where the time goes, and what is worth mending.", EXPERIMENTS)
+    lab_main(
+        "lab-07-profiling",
+        "Profiling: where the time goes, and what is worth mending.",
+        EXPERIMENTS,
+    )
 }

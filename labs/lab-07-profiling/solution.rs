@@ -182,6 +182,7 @@ pub fn train(run: &Training) -> Vec<f32> {
     // SOLUTION
     let readings = run.readings.permute(&[0, 2, 1]).reshape(&[samples, channels * times]);
     let readings = readings.sub(&run.mean.to(run.device));
+    let targets = run.targets.permute(&[0, 2, 1]).reshape(&[samples, channels * times]);
     let importance = Tensor::from_vec(run.importance.clone(), &[channels]).to(run.device);
     // END
     for _ in 0..run.epochs {
@@ -190,17 +191,18 @@ pub fn train(run: &Training) -> Vec<f32> {
             optimizer.zero_grad(true);
             // SOLUTION 7.6
             let x = readings.narrow(0, first, count);
-            let targets = run.targets.narrow(0, first, count);
+            let targets = targets.narrow(0, first, count);
             let wrong = run.model.forward(&x).sub(&targets).view(&[count, channels, times]);
             let of_channels = wrong.mul(&wrong).mean_dims(&[0, 2], false);
             let loss = of_channels.mul(&importance).sum();
             // STUB // All that the last step has used is for this one to have.
             // STUB memory::empty_cache(run.device);
-            // STUB // The readings of a sample, channel by channel, without their mean.
+            // STUB // Both channel by channel; the readings without their mean.
             // STUB let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             // STUB let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));
             // STUB let forecast = run.model.forward(&x);
-            // STUB let targets = run.targets.narrow(0, first, count);
+            // STUB let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]);
+            // STUB let targets = targets.reshape(&[count, channels * times]);
             // STUB // The error of each channel, as far as it counts.
             // STUB let mut parts = Vec::new();
             // STUB for channel in 0..channels {

@@ -25,6 +25,7 @@ pub fn alternatives() -> Vec<Other> {
 fn with_a_row(run: &Training) -> Vec<f32> {
     let width = run.mean.numel();
     let samples = run.targets.shape()[0];
+    let targets = run.targets.transpose(1, 2).contiguous().view(&[samples, width]);
     let times = width / run.importance.len();
     let row: Vec<f32> = (0..width).map(|at| run.importance[at / times] / times as f32).collect();
     let row = Tensor::from_vec(row, &[width]).to(run.device);
@@ -37,7 +38,7 @@ fn with_a_row(run: &Training) -> Vec<f32> {
         while first < samples {
             let count = run.batch.min(samples - first);
             let y = run.model.forward(&x.narrow(0, first, count));
-            let wrong = y.sub(&run.targets.narrow(0, first, count));
+            let wrong = y.sub(&targets.narrow(0, first, count));
             let loss = wrong.square().mul(&row).sum().div_scalar(count as f32);
             loss.backward();
             optimizer.step();
@@ -60,7 +61,8 @@ fn with_batches(run: &Training) -> Vec<f32> {
             let count = run.batch.min(samples - first);
             let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             let x = x.reshape(&[count, width]).sub(&mean);
-            (x, run.targets.narrow(0, first, count))
+            let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]);
+            (x, targets.reshape(&[count, width]))
         })
         .collect();
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
@@ -84,6 +86,7 @@ fn centred_first(run: &Training) -> Vec<f32> {
     let (channels, times) = (run.importance.len(), width / run.importance.len());
     let mean = run.mean.view(&[channels, times]).transpose(0, 1).to(run.device);
     let x = run.readings.sub(&mean).permute(&[0, 2, 1]).reshape(&[samples, width]);
+    let targets = run.targets.permute(&[0, 2, 1]).contiguous();
     let importance = Tensor::from_vec(run.importance.clone(), &[channels]).to(run.device);
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
     let mut losses = Vec::new();
@@ -91,8 +94,9 @@ fn centred_first(run: &Training) -> Vec<f32> {
         let first = step % samples.div_ceil(run.batch) * run.batch;
         let count = run.batch.min(samples - first);
         let forecast = run.model.forward(&x.narrow(0, first, count));
-        let wrong = forecast.sub(&run.targets.narrow(0, first, count));
-        let squares = wrong.mul(&wrong).view(&[count, channels, times]);
+        let forecast = forecast.view(&[count, channels, times]);
+        let wrong = forecast.sub(&targets.narrow(0, first, count));
+        let squares = wrong.mul(&wrong);
         let loss = squares.mean_dims(&[2], false).mean_dims(&[0], false).mul(&importance).sum();
         optimizer.zero_grad(true);
         loss.backward();

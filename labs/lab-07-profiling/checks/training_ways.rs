@@ -115,7 +115,8 @@ fn loss(run: &Training, size: &Size, (first, count): (usize, usize), way: Way) -
     if way.centred {
         x = x.sub(&run.mean);
     }
-    let wrong = run.model.forward(&x).sub(&run.targets.narrow(0, first, count));
+    let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]).reshape(&[count, width]);
+    let wrong = run.model.forward(&x).sub(&targets);
     let mut loss = Tensor::scalar(0.0);
     for channel in 0..channels {
         let wrong = wrong.narrow(1, channel * times, times);

@@ -27,8 +27,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     let (mut kernels, mut calls) = (Vec::new(), Vec::new());
     for power in SIZES {
         let (kernel, wall) = timed(1 << power, device, args.seed)?;
-        let (kernel, each) =
-            (seconds(kernel) / KERNELS as f64, seconds(wall) / KERNELS as f64);
+        let (kernel, each) = (seconds(kernel) / KERNELS as f64, seconds(wall) / KERNELS as f64);
         let numbers = 1_u64 << power;
         let idle = Cell::Share(1.0 - kernel / each);
         table.row([Cell::Count(numbers), Cell::Seconds(kernel), Cell::Seconds(each), idle]);
@@ -37,8 +36,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     }
     output.table("rows", &table);
     let title = "A kernel and its launch (modelled, T4)";
-    let mut plot =
-        Plot::lines(title, ("numbers", ""), ("time of one", "seconds")).log_x().log_y();
+    let mut plot = Plot::lines(title, ("numbers", ""), ("time of one", "seconds")).log_x().log_y();
     plot.series("each of 32, with the launch", calls);
     plot.series("the kernel alone", kernels);
     output.plot(&plot)

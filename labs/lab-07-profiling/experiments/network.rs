@@ -86,15 +86,8 @@ pub struct Language {
 }
 
 /// Its sizes.
-pub const GPT: GptConfig = GptConfig {
-    vocab: 512,
-    context: 64,
-    width: 64,
-    layers: 2,
-    heads: 2,
-    dropout: 0.0,
-    tied: true,
-};
+pub const GPT: GptConfig =
+    GptConfig { vocab: 512, context: 64, width: 64, layers: 2, heads: 2, dropout: 0.0, tied: true };
 
 impl Language {
     pub fn new(batch: usize, device: Device, seed: u64) -> Language {

@@ -33,7 +33,9 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
             row.device_time_total,
         ];
         let cells = times.map(|ns| Cell::Seconds(seconds(ns)));
-        table.row([row.key.as_str().into()].into_iter().chain(cells).chain([Cell::Count(row.count)]));
+        table.row(
+            [row.key.as_str().into()].into_iter().chain(cells).chain([Cell::Count(row.count)]),
+        );
     }
     output.table("rows", &table);
     let flame = profile.flame_graph(FlameTime::Device);

@@ -17,12 +17,7 @@ const BOUNDS: [(Bound, &str); 5] = [
 ];
 
 /// The second step of a training on a GPU.
-pub fn step(
-    output: &mut Output,
-    gpu: Gpu,
-    batch: usize,
-    seed: u64,
-) -> Result<Profile, String> {
+pub fn step(output: &mut Output, gpu: Gpu, batch: usize, seed: u64) -> Result<Profile, String> {
     let device = simulated(output, gpu)?;
     let mut language = Language::new(batch, device, seed);
     language.step();
@@ -57,7 +52,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     }
     output.table("rows", &table);
     let roofline = first.ok_or("there is a first GPU")?;
-    output.say(&format!("\nThe {SHOWN} kernels that take longest on the {}:\n", roofline.roofs.name));
+    output
+        .say(&format!("\nThe {SHOWN} kernels that take longest on the {}:\n", roofline.roofs.name));
     let mut kernels = Table::new()
         .column("kernel", "kernel", "")
         .column("calls", "calls", "")

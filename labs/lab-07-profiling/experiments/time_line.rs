@@ -23,7 +23,8 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         y.select(0, 0).select(0, 0).item()
     };
     let (_, profile) = profile(&[device], run).map_err(|error| error.to_string())?;
-    let is_shown = |event: &&Event| matches!(event.kind, Kind::Call(_)) || event.kind.is_on_device();
+    let is_shown =
+        |event: &&Event| matches!(event.kind, Kind::Call(_)) || event.kind.is_on_device();
     let mut events: Vec<&Event> = profile.events().iter().filter(is_shown).collect();
     events.sort_by_key(|event| (event.start_ns, event.kind.is_on_device()));
     output.say("Three products of 256 x 256 on a T4, and then `item()` of a number of the last.\n");

@@ -101,6 +101,7 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
     let samples = run.readings.shape()[0];
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
     let once = (packed(run, &run.readings, way.packs), run.mean.to(run.device));
+    let targets = packed(run, &run.targets, Packs::Once);
     let weights = weights(run);
     let mut epochs = Vec::new();
     for _ in 0..run.epochs {
@@ -136,7 +137,7 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
                 Mean::PinnedEachStep => x.sub(&run.mean.pin_memory().to_non_blocking(run.device)),
                 Mean::Forgotten => x,
             };
-            let wrong = run.model.forward(&x).sub(&run.targets.narrow(0, first, count));
+            let wrong = run.model.forward(&x).sub(&targets.narrow(0, first, count));
             let loss = loss(run, &wrong, &weights, way.loss);
             loss.backward();
             if way.trains != Trains::WithoutStep {

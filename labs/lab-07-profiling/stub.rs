@@ -62,12 +62,14 @@ pub fn train(run: &Training) -> Vec<f32> {
             optimizer.zero_grad(true);
             // All that the last step has used is for this one to have.
             memory::empty_cache(run.device);
-            // Both channel by channel; the readings without their mean.
-            let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
-            let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));
+            let by_channel = |x: &Tensor| {
+                let turned = x.narrow(0, first, count).permute(&[0, 2, 1]);
+                turned.reshape(&[count, channels * times])
+            };
+            // The readings without their mean.
+            let x = by_channel(&run.readings).sub(&run.mean.to(run.device));
             let forecast = run.model.forward(&x);
-            let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]);
-            let targets = targets.reshape(&[count, channels * times]);
+            let targets = by_channel(&run.targets);
             // The error of each channel, as far as it counts.
             let mut parts = Vec::new();
             for channel in 0..channels {

@@ -167,11 +167,12 @@ pub(crate) fn span(kind: Kind, name: impl Into<Cow<'static, str>>) -> Span {
 }
 
 /// Begins a span of this thread that another line than this one is to answer for.
-pub(crate) fn span_at(kind: Kind, name: &'static str, at: &'static Location<'static>) -> Span {
-    if !is_on() {
-        return Span(None);
-    }
-    begin(kind, name.into(), at)
+pub(crate) fn span_at(
+    kind: Kind,
+    name: &'static str,
+    at: &'static Location<'static>,
+) -> Option<Span> {
+    is_on().then(|| begin(kind, name.into(), at))
 }
 
 fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) -> Span {

@@ -363,8 +363,8 @@ fn what_is_too_narrow_is_left_out_and_said_and_deep_stacks_are_high() {
     let boxes = boxes(&figure);
     assert_eq!(boxes.len(), 201);
     // Below the key, whose colours end at 45, and above the last line of text.
-    let texts = figure.inside.iter().filter(|it| it.name == "text");
-    let foot: u64 = texts.last().and_then(|it| it.get("y")).expect("a line").parse().unwrap();
+    let foot = figure.inside.iter().rfind(|it| it.name == "text").and_then(|it| it.get("y"));
+    let foot: u64 = foot.expect("a line").parse().unwrap();
     assert!(boxes.iter().all(|it| it.3 >= 50 && it.3 + 18 <= foot - 12), "within the figure");
     assert_eq!(figure.get("viewBox"), Some(&*format!("0 0 1000 {height}")));
 }

@@ -307,6 +307,69 @@ fn all_five_at_once_dearest_first_and_once_a_line() {
 }
 
 #[test]
+fn a_wait_that_ended_before_the_device_did_is_not_to_blame() {
+    let mut tape = Tape::new();
+    tape.thread(1).call(Call::Alloc, (0, 60));
+    let line = line!() + 1;
+    tape.thread(0).kernel(GPU, (0, 3), (5, 50));
+    // It lies within the first one, in another stream.
+    tape.stream(1).kernel(GPU, (3, 6), (7, 20));
+    tape.call(Call::Synchronize, (6, 20));
+    tape.kernel(GPU, (70, 73), (80, 200));
+    assert_eq!(found(&tape.diagnosis()), [(Problem::LaunchBound, 30, line)]);
+}
+
+#[test]
+fn a_wait_apart_from_a_copy_is_its_own() {
+    let mut tape = Tape::new();
+    tape.kernel(GPU, (0, 3), (10, 50));
+    let copied = line!() + 1;
+    tape.copy(TO_DEVICE_PINNED, MB, (3, 5), (50, 80));
+    let waited = line!() + 1;
+    tape.call(Call::Synchronize, (6, 80));
+    tape.kernel(GPU, (90, 93), (97, 200));
+    let costs = [(Problem::Transfer, 30, copied), (Problem::Synchronization, 17, waited)];
+    assert_eq!(found(&tape.diagnosis()), costs);
+}
+
+#[test]
+fn loading_while_the_device_is_idle_costs_the_call() {
+    let mut tape = Tape::new();
+    let short = line!() + 1;
+    tape.kernel(GPU, (0, 3), (5, 20));
+    let loaded = line!() + 1;
+    tape.call(Call::Load, (30, 60));
+    tape.kernel(GPU, (62, 65), (70, 100));
+    let costs = [(Problem::Synchronization, 30, loaded), (Problem::LaunchBound, 20, short)];
+    assert_eq!(found(&tape.diagnosis()), costs);
+}
+
+#[test]
+fn a_wait_before_a_copy_was_asked_for_is_not_for_it() {
+    let mut tape = Tape::new();
+    let short = line!() + 1;
+    tape.kernel(GPU, (0, 3), (5, 20));
+    tape.call(Call::Synchronize, (25, 26));
+    let copied = line!() + 1;
+    tape.copy(TO_DEVICE_PINNED, MB, (30, 32), (34, 44));
+    tape.kernel(GPU, (50, 53), (60, 100));
+    let costs = [(Problem::LaunchBound, 30, short), (Problem::Transfer, 10, copied)];
+    assert_eq!(found(&tape.diagnosis()), costs);
+}
+
+#[test]
+fn hidden_copies_count_in_the_order_in_which_they_run() {
+    let mut tape = Tape::new();
+    let mut line = 0;
+    for (i, kernel) in [(50, 80), (20, 60)].into_iter().enumerate() {
+        let call = (4 * i as u64, 4 * i as u64 + 3);
+        line = line!() + 1;
+        tape.hidden_copy(64, call).stream(i).kernel(GPU, call, kernel);
+    }
+    assert_eq!(found(&tape.diagnosis()), [(Problem::HiddenCopy, 60, line)]);
+}
+
+#[test]
 fn a_profile_of_nothing() {
     let diagnosis = Tape::new().diagnosis();
     assert_eq!((diagnosis.findings.len(), diagnosis.profiled_ns), (0, 0));

@@ -61,7 +61,7 @@ fn a_result_that_is_read_at_the_end() {
     let diagnosis = diagnosed(|x, w| {
         results.push(work(x, w).select(0, 0).select(0, 0));
         if results.len() == 5 {
-            results.iter().for_each(|y| drop(y.item()));
+            results.iter().for_each(|y| assert!(y.item().is_finite()));
         }
     });
     assert_eq!(diagnosis.findings, [], "{diagnosis}");
@@ -226,22 +226,33 @@ fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
 }
 
 /// The lines of `OPS` stand for the program here: whatever the public method of an operation does
-/// inside, the line is the one that calls it.
+/// inside, each kernel comes from a line that calls it.
 #[test]
-fn the_line_of_every_operation_is_its_callers() {
-    let mut wrong = Vec::new();
+fn the_line_of_every_kernel_is_known() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut wrong, mut kernels) = (Vec::new(), 0);
     for row in OPS {
         let inputs = (row.sample)(&mut Generator::new(3));
-        let profile = on_host(|| drop((row.call)(&inputs)));
-        let is_outermost = |event: &&Event| event.parent.is_none() && event.kind == Kind::Op;
-        for event in profile.events().iter().filter(is_outermost) {
-            let file = event.at.expect("a span has a line").file().replace('\\', "/");
-            if !file.contains("ops/table/") {
-                wrong.push(format!("{}: {} is called by {file}", row.name, event.name));
+        let inputs: Vec<Tensor> = inputs.iter().map(|x| x.to(GPU)).collect();
+        let ((), profile) = profile(&[GPU], |_| drop((row.call)(&inputs))).expect("it works");
+        for (at, event) in profile.events().iter().enumerate() {
+            let is_outermost = event.parent.is_none() && event.kind == Kind::Op;
+            if event.kind != Kind::Kernel && !is_outermost {
+                continue;
+            }
+            kernels += usize::from(event.kind == Kind::Kernel);
+            let known = profile.ancestors(at).any(|at| is_in_table(&profile.events()[at]));
+            if !known {
+                wrong.push(format!("{}: {} at {:?}", row.name, event.name, event.at));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(kernels > OPS.len(), "only {kernels} kernels");
+}
+
+fn is_in_table(event: &Event) -> bool {
+    event.at.is_some_and(|at| at.file().replace('\\', "/").contains("ops/table/"))
 }
 
 #[test]

@@ -167,6 +167,17 @@ fn a_kernel_stands_upon_what_asked_for_it() {
     assert_eq!(folded, "net 4\nnet;mm 11\nnet;mm;launch 5\ncopy_to_device 5\n");
 }
 
+#[test]
+fn a_frame_says_its_time_and_a_colour_is_explained_once() {
+    let figure = figure(&two_rounds());
+    let titles: Vec<&str> = figure.all("title").iter().map(|it| &*it.text).collect();
+    let forward = "forward\n0.080us, 47.06% of all, 2 calls; 0.025us without its parts";
+    assert!(titles.contains(&forward), "{titles:?}");
+    assert!(titles.contains(&"log\n0.010us, 5.88% of all, 1 call"), "{titles:?}");
+    assert!(titles.contains(&"all\n0.170us, 100.00% of all"), "{titles:?}");
+    assert_eq!(figure.inside.iter().filter(|it| it.text == "range").count(), 1);
+}
+
 fn figure(profile: &Profile) -> Element {
     xml::read(&profile.flame_graph(FlameTime::Host).svg("a & b < c"))
 }
@@ -338,6 +349,11 @@ fn what_is_too_narrow_is_left_out_and_said_and_deep_stacks_are_high() {
     let names: Vec<String> = boxes(&xml::read(&svg)).into_iter().map(|it| it.0).collect();
     assert_eq!(names, ["all", "wide"]);
     assert!(svg.contains("2 frames of less than a tenth of a pixel left out"), "{svg}");
+    // Here a nanosecond is a hundredth of a pixel.
+    let tenth =
+        figure(&spans(&[("rest", 0, 97_981), ("ten", 97_981, 97_991), ("9", 97_991, 98_000)]));
+    let names: Vec<String> = boxes(&tenth).into_iter().map(|it| it.0).collect();
+    assert_eq!(names, ["all", "rest", "ten"]);
     let deep: Vec<(String, u64, u64)> =
         (0..200).map(|i| (format!("level {i}"), i, 1000 - i)).collect();
     let deep: Vec<(&str, u64, u64)> =
@@ -346,7 +362,10 @@ fn what_is_too_narrow_is_left_out_and_said_and_deep_stacks_are_high() {
     let height: u64 = figure.get("height").unwrap().parse().unwrap();
     let boxes = boxes(&figure);
     assert_eq!(boxes.len(), 201);
-    assert!(boxes.iter().all(|it| it.3 >= 50 && it.3 + 18 <= height), "within the figure");
+    // Below the key, whose colours end at 45, and above the last line of text.
+    let foot = figure.inside.iter().rfind(|it| it.name == "text").and_then(|it| it.get("y"));
+    let foot: u64 = foot.expect("a line").parse().unwrap();
+    assert!(boxes.iter().all(|it| it.3 >= 50 && it.3 + 18 <= foot - 12), "within the figure");
     assert_eq!(figure.get("viewBox"), Some(&*format!("0 0 1000 {height}")));
 }
 

@@ -83,12 +83,14 @@ impl Tensor {
     }
 
     /// As [`clamp_min`](Tensor::clamp_min) by one number.
+    #[track_caller]
     pub fn clamp_min_scalar(&self, min: impl Into<Scalar>) -> Tensor {
         let (x, min) = with_bound(self, min.into());
         x.clamp_min(&min)
     }
 
     /// As [`clamp_max`](Tensor::clamp_max) by one number.
+    #[track_caller]
     pub fn clamp_max_scalar(&self, max: impl Into<Scalar>) -> Tensor {
         let (x, max) = with_bound(self, max.into());
         x.clamp_max(&max)
@@ -96,6 +98,7 @@ impl Tensor {
 }
 
 /// x in the type that it has together with a bound, and the bound as a tensor of that type.
+#[track_caller]
 fn with_bound(x: &Tensor, bound: Scalar) -> (Tensor, Tensor) {
     let x = with_scalar(x, bound);
     let bound = within_range(bound, x.dtype());

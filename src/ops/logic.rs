@@ -78,6 +78,7 @@ impl Tensor {
     }
 
     /// Where x is NaN, as `bool`: NaN is the one number that does not equal itself.
+    #[track_caller]
     pub fn isnan(&self) -> Tensor {
         self.ne(self)
     }

@@ -106,9 +106,6 @@ impl Tensor {
             let message = format!("x does not broadcast to {:?}, the product", product.shape());
             refuse("addmm", &[self, a, b], message);
         }
-        let scaled = |x: &Tensor, by: Scalar| {
-            if by.to_f64() == 1.0 { x.clone() } else { x.mul_scalar(by) }
-        };
         let product = scaled(&product, alpha);
         if beta.to_f64() == 0.0 { product } else { scaled(self, beta).add(&product) }
     }
@@ -130,6 +127,12 @@ impl Tensor {
             refuse("matmul", &[self, other], message);
         }
     }
+}
+
+/// x times a number.
+#[track_caller]
+fn scaled(x: &Tensor, by: Scalar) -> Tensor {
+    if by.to_f64() == 1.0 { x.clone() } else { x.mul_scalar(by) }
 }
 
 #[track_caller]

@@ -35,6 +35,7 @@ impl Tensor {
     }
 
     /// y = x², by [`pow_scalar`](Tensor::pow_scalar).
+    #[track_caller]
     pub fn square(&self) -> Tensor {
         self.pow_scalar(2)
     }

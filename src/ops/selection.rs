@@ -33,8 +33,8 @@ impl Tensor {
         let &[.., rows, columns] = self.shape() else {
             refuse(op, &[self], "needs a matrix, or a batch of them".to_string())
         };
-        let numbers = |count| Tensor::arange_on(count, DType::I64, self.device());
-        (numbers(columns), numbers(rows).add_scalar(diagonal as i64).unsqueeze(-1))
+        let meets = Tensor::arange_on(rows, DType::I64, self.device()).add_scalar(diagonal as i64);
+        (Tensor::arange_on(columns, DType::I64, self.device()), meets.unsqueeze(-1))
     }
 
     /// A row of 0 with one 1, at the place that each label (`i64`) says: `(B) → (B, classes)`.

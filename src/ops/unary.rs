@@ -5,6 +5,7 @@ use crate::autograd::{Ctx, Op, apply};
 use crate::device::Unary;
 use crate::dtype::DType;
 use crate::ops::refuse;
+use crate::profiler;
 
 impl Tensor {
     /// y = −x. Integers wrap around; a `bool` has no negative.
@@ -50,6 +51,7 @@ pub(super) fn expect_number(op: &'static str, x: &Tensor) {
 /// f(x), not recorded.
 #[track_caller]
 pub(super) fn unary(f: Unary, x: &Tensor) -> Tensor {
+    let _span = profiler::unrecorded(f.name());
     Tensor::packed(x.device().backend().unary(f, x.view_of()), x.shape())
 }
 

@@ -16,7 +16,7 @@ const ROW: usize = 18;
 const HEAD: usize = 58;
 /// Below them: what was left out, and whose clock it was.
 const FOOT: usize = 26;
-/// Pixels of a letter: fonts of one width have 0.6 of their size of 12, or a little less.
+/// Tenths of a pixel that a letter takes: in fonts of one width 0.6 of their size, which is 12.
 const LETTER: u64 = 73;
 /// Hundredths of a pixel. Narrower frames are left out.
 const NARROW: u64 = 10;

@@ -41,7 +41,7 @@ pub use table::SortBy;
 pub(crate) use line::line_now;
 pub(crate) use observed::observed;
 pub(crate) use recording::{Span, is_on, span, span_at, span_named};
-pub(crate) use work::{allocated, hidden_copy};
+pub(crate) use work::{allocated, hidden_copy, unrecorded};
 
 use crate::device::{Device, sim};
 use crate::error::{Error, misuse};

@@ -177,11 +177,12 @@ pub(crate) fn span_named(kind: Kind, name: impl FnOnce() -> &'static str) -> Spa
 }
 
 /// Begins a span of this thread that another line than this one is to answer for.
-pub(crate) fn span_at(kind: Kind, name: &'static str, at: &'static Location<'static>) -> Span {
-    match is_on() {
-        true => begin(kind, name.into(), at),
-        false => Span(None, PhantomData),
-    }
+pub(crate) fn span_at(
+    kind: Kind,
+    name: &'static str,
+    at: &'static Location<'static>,
+) -> Option<Span> {
+    is_on().then(|| begin(kind, name.into(), at))
 }
 
 fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) -> Span {

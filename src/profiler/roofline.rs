@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::device::Device;
 use crate::device::driver::Nanoseconds;
-use crate::profiler::event::{Call, Event, Kind};
+use crate::profiler::event::{Event, Kind};
 use crate::profiler::profile::Profile;
 use crate::profiler::roofs::{Roof, Roofs};
 
@@ -145,6 +145,9 @@ impl Profile {
     /// Every kernel under these roofs, by device and name; under those of the host every operation
     /// that asked no device for anything. What took no time is left out: on a *modelled* clock all
     /// that the host computes.
+    ///
+    /// An NVIDIA GPU says what time it was before and after a launch. In a stream that was idle the
+    /// launch's own latency lies between, so short kernels there look slower than they are.
     pub fn roofline(&self, roofs: &Roofs) -> Roofline {
         let events = self.events();
         let done = if roofs.of_host { self.operations() } else { self.kernels() };
@@ -167,8 +170,7 @@ impl Profile {
 
     /// What the call took that launched a kernel.
     fn launch_of(&self, event: &Event) -> Nanoseconds {
-        let call = event.cause.map(|cause| &self.events()[cause]);
-        call.filter(|call| call.kind == Kind::Call(Call::Launch)).map_or(0, Event::duration_ns)
+        event.cause.map_or(0, |cause| self.events()[cause].duration_ns())
     }
 
     /// All kernels: by the device's counts, or by formula.

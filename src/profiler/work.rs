@@ -18,6 +18,18 @@ pub(crate) fn allocated(device: Device, bytes: i64) {
     }
 }
 
+/// A span for an operation that is not recorded for a backward pass, and so does not come through
+/// `apply`; none if it is a part of another one.
+#[track_caller]
+pub(crate) fn unrecorded(name: &'static str) -> Option<Span> {
+    if !is_on() {
+        return None;
+    }
+    let mut is_part = false;
+    with_innermost(|_, event| is_part = matches!(event.kind, Kind::Op | Kind::Backward));
+    if is_part { None } else { Some(span(Kind::Op, name)) }
+}
+
 /// A span for a copy that nobody asked for; what is computed until its end makes it.
 #[track_caller]
 pub(crate) fn hidden_copy(bytes: u64) -> Span {

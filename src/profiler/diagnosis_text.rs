@@ -111,7 +111,8 @@ impl fmt::Display for Finding {
             write!(f, ", {}", memory(self.bytes as i64))?;
         }
         match self.at {
-            Some(at) => write!(f, ", at {}:{}", at.file(), at.line())?,
+            // As on every system, so that two of them print the same.
+            Some(at) => write!(f, ", at {}:{}", at.file().replace('\\', "/"), at.line())?,
             None => f.write_str(", at a line that is not known")?,
         }
         write!(f, ": {}", self.what)
@@ -131,8 +132,27 @@ impl fmt::Display for Diagnosis {
         for finding in &self.findings {
             let (cost, part) = (finding.cost_ns, share(finding.cost_ns, self.profiled_ns));
             writeln!(f, "{:>10}  {part:>6}  {finding}", time(cost as f64))?;
-            writeln!(f, "{:20}{}", "", finding.advice)?;
+            for line in wrapped(&finding.advice) {
+                writeln!(f, "{:INDENT$}{line}", "")?;
+            }
         }
         Ok(())
     }
+}
+
+/// Where advice begins in a line, and how many letters of it a line has.
+const INDENT: usize = 20;
+const LETTERS: usize = 76;
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a first");
+        match last.len() + 1 + word.len() {
+            _ if last.is_empty() => last.push_str(word),
+            length if length <= LETTERS => *last += &format!(" {word}"),
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }

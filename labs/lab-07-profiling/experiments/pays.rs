@@ -16,22 +16,28 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         .column("step", "the step", "")
         .column("kernels_gain", "kernels faster", "")
         .column("step_gain", "step faster", "");
+    // Of the last GPU over the first, for each batch.
+    let mut gains = Vec::new();
     for batch in [2, 16] {
         let mut first = None;
+        let mut gain = 0.0;
         for gpu in [Gpu::T4, Gpu::A100, Gpu::H100] {
             let profile = step(output, gpu, batch, args.seed)?;
             let times = [seconds(device_ns(&profile)), seconds(wall_ns(&profile))];
             let of_first = *first.get_or_insert(times);
+            gain = of_first[1] / times[1];
             table.row([
                 Cell::Count(batch as u64),
                 gpu.figures().name.into(),
                 Cell::Seconds(times[0]),
                 Cell::Seconds(times[1]),
                 Cell::Ratio(of_first[0] / times[0]),
-                Cell::Ratio(of_first[1] / times[1]),
+                Cell::Ratio(gain),
             ]);
         }
+        gains.push(gain);
     }
     output.table("rows", &table);
+    output.prediction("7.b", gains[0], "times");
     Ok(())
 }

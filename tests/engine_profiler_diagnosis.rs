@@ -1,5 +1,5 @@
-//! The diagnosis: each fault by itself in a program, found with its line, and nothing in the program
-//! without it.
+//! The diagnosis: each fault by itself in a program, found with its line, and nothing in the
+//! program without it.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -39,7 +39,6 @@ pub fn reset_hidden_copies() {
 
 /// Counts one copy of `bytes` by `op`.
 #[track_caller]
-#[must_use]
 pub(crate) fn count_hidden_copy(op: &'static str, bytes: u64) -> profiler::Span {
     let mut copies = copies();
     let (count, sum) = copies.entry(op).or_default();

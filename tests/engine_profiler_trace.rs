@@ -156,7 +156,7 @@ fn the_trace_of_a_gpt_step_is_valid_nested_and_sums_up() {
         // No operation of the engine is inside itself, so what the spans of a name take is its
         // total.
         let host = averages(&profile, false);
-        let kinds = ["adamw", "linear backward", "a step \"of\" training"];
+        let kinds = ["AdamW", "linear backward", "a step \"of\" training"];
         assert!(kinds.iter().all(|kind| host.contains_key(*kind)), "{:?}", host.keys());
         assert_eq!(spans.sums(true), host, "on {device}");
         assert_eq!(spans.sums(false), averages(&profile, true), "on {device}");

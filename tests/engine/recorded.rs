@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine_room::Device;
 use engine_room::driver::HostMemory;
-use engine_room::profiler::{Event, Profile};
+use engine_room::profiler::Profile;
 
 /// One profile at a time.
 static ONE: Mutex<()> = Mutex::new(());

@@ -122,13 +122,23 @@ impl Spans {
         (!right).then(|| "an arrow leads nowhere".to_string())
     }
 
-    /// How often each name stands in processes of the host, or in others, and its time in all.
+    /// How often each name stands in processes of the host, or in others, and how long its threads
+    /// are in it: what is inside a span of the same name counts once.
     fn sums(&self, host: bool) -> BTreeMap<String, (u64, u64)> {
         let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let lanes = self.spans.iter().filter(|((process, _), _)| (*process == 1) == host);
-        for (start, end, name) in lanes.flat_map(|(_, spans)| spans) {
-            let sum = sums.entry(name.clone()).or_default();
-            *sum = (sum.0 + 1, sum.1 + end - start);
+        for (_, spans) in lanes {
+            let mut spans: Vec<_> =
+                spans.iter().map(|(start, end, name)| (name, start, end)).collect();
+            spans.sort_unstable();
+            let none = String::new();
+            let mut before = (&none, 0);
+            for (name, &start, &end) in spans {
+                let known = if before.0 == name { before.1 } else { 0 };
+                let sum = sums.entry(name.clone()).or_default();
+                *sum = (sum.0 + 1, sum.1 + end.saturating_sub(start.max(known)));
+                before = (name, end.max(known));
+            }
         }
         sums
     }
@@ -153,8 +163,6 @@ fn the_trace_of_a_gpt_step_is_valid_nested_and_sums_up() {
         }
         assert_eq!(fault(&text), None, "on {device}");
         let spans = Spans::of(&serde_json::from_str(&text).unwrap());
-        // No operation of the engine is inside itself, so what the spans of a name take is its
-        // total.
         let host = averages(&profile, false);
         let kinds = ["AdamW", "linear backward", "a step \"of\" training"];
         assert!(kinds.iter().all(|kind| host.contains_key(*kind)), "{:?}", host.keys());

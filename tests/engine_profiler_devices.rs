@@ -71,9 +71,9 @@ fn streams_run_side_by_side_and_wait_for_events() {
         let mut there = vec![0; 1 << 20];
         let other = driver.copy_to_host(&mut there, at, pinned, b).unwrap();
         driver.wait(b, &mark).unwrap();
-        drop(driver.copy_to_host(&mut there, at, pinned, b).unwrap());
+        let last = driver.copy_to_host(&mut there, at, pinned, b).unwrap();
         driver.synchronize().unwrap();
-        drop(other);
+        [Some(mark), other, last].into_iter().flatten().for_each(|mark| driver.release(mark));
     })
     .unwrap();
     driver.free(at).unwrap();

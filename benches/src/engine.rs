@@ -3,11 +3,14 @@
 //! `cargo bench -p engine-room-benches` prints criterion's report, then one table of ratios. A
 //! ratio compares two medians of one run on one machine: quote it, and not the times alone.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::Criterion;
 use engine_room::nn::{Gpt, GptConfig, Module};
+use engine_room::optim::{AdamW, Optimizer};
+use engine_room::profiler::{Profiler, record_function};
 use engine_room::{Tensor, no_grad, rng::Generator};
 use ndarray::Array2;
 
@@ -21,6 +24,7 @@ fn main() {
     tiny_add(&mut bench);
     training_step(&mut bench);
     recomputed_step(&mut bench);
+    profiled_step(&mut bench);
     bench.criterion.final_summary();
     bench.print_ratios();
 }
@@ -87,6 +91,34 @@ fn recomputed_step(bench: &mut Bench) {
         ("recomputed", &mut || step(&recomputed)),
         ("plain", &mut || step(&plain)),
     );
+}
+
+/// A training step of a small GPT that is profiled with all that there is to record, against the
+/// same without; and what the spans of that step cost while no profile is on, against the step.
+fn profiled_step(bench: &mut Bench) {
+    let (vocab, context, layers) = (64, 64, 2);
+    let (width, heads, dropout, tied) = (64, 4, 0.0, true);
+    let config = GptConfig { vocab, context, width, layers, heads, dropout, tied };
+    let model = Gpt::new(&config, &mut Generator::new(SEED));
+    let tokens = Tensor::randint(0, vocab as i64, &[8, context], &mut Generator::new(SEED));
+    let targets = tokens.reshape(&[8 * context]);
+    let adamw = RefCell::new(AdamW::new(model.parameters(), 1e-4));
+    let step = || {
+        let logits = model.forward(&tokens).reshape(&[8 * context, vocab]);
+        logits.cross_entropy(&targets).backward();
+        adamw.borrow_mut().step();
+        model.zero_grad(true);
+    };
+    let profiled = || {
+        let all = Profiler::new().record_shapes(true).profile_memory(true).with_flops(true);
+        all.run(|_| step()).expect("the host works").1
+    };
+    step();
+    let spans = profiled().events().len();
+    let row = format!("{spans} spans");
+    bench.compare(&row, ("profiled", &mut || drop(profiled())), ("gpt step", &mut || step()));
+    let mut off = || (0..spans).for_each(|_| drop(record_function(black_box("off"))));
+    bench.compare(&row, ("not profiled", &mut off), ("gpt step", &mut || step()));
 }
 
 /// Weight and bias of a layer from `widths[0]` to `widths[1]` features.

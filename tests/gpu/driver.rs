@@ -7,6 +7,7 @@ mod floats;
 
 use engine_room::driver::{DevicePtr, Driver, HostMemory, Launch, Module, Params};
 use engine_room::memory::memory_allocated;
+use engine_room::profiler::{Call, Event, GroupBy, Kind, profile, record_function};
 use engine_room::{Device, Error, Tensor, cuda, sim};
 use failed::fails;
 
@@ -31,6 +32,7 @@ pub const CASES: &[(&str, fn())] = &[
     ("pinned_tensors_cross_without_waiting", pinned_tensors_cross_without_waiting),
     ("pinned_memory_may_go_while_it_is_copied", pinned_memory_may_go_while_it_is_copied),
     ("threads_share_the_gpu", threads_share_the_gpu),
+    ("a_profile_measures_kernels_by_events", a_profile_measures_kernels_by_events),
 ];
 
 /// The first NVIDIA GPU. Whoever calls a case has seen that it is there.
@@ -254,4 +256,36 @@ fn threads_share_the_gpu() {
             });
         }
     });
+}
+
+/// Other cases may run at the same time; what this one asked for lies in its range.
+fn a_profile_measures_kernels_by_events() {
+    let device = Device::cuda(0).unwrap();
+    let x = Tensor::ones(&[1 << 16]).to(device);
+    drop(x.add(&x));
+    let (_, profile) = profile(&[device, Device::Cpu, device], |_| {
+        let _range = record_function("three adds");
+        let sum = (0..3).fold(x.detach(), |sum, _| sum.add(&x));
+        assert_eq!(sum.to(Device::Cpu).to_vec::<f32>(), vec![4.0; 1 << 16]);
+    })
+    .unwrap();
+    let events = profile.events();
+    let is_own = |&at: &usize| {
+        let above = || profile.ancestors(at).map(|at| &events[at]);
+        events[at].device == device && above().any(|event| event.name == "three adds")
+    };
+    let works: Vec<&Event> = (0..events.len()).filter(is_own).map(|at| &events[at]).collect();
+    let kinds: Vec<Kind> = works.iter().map(|work| work.kind).collect();
+    assert_eq!(kinds, [Kind::Kernel, Kind::Kernel, Kind::Kernel, Kind::Copy]);
+    for work in &works {
+        let call = &events[work.cause.expect("a call asked for it")];
+        let asks = [Kind::Call(Call::Launch), Kind::Call(Call::Copy)];
+        assert!(asks.contains(&call.kind) && call.start_ns <= work.start_ns, "{call:?} {work:?}");
+        assert!(work.start_ns < work.end_ns, "{work:?}");
+    }
+    assert!(works.is_sorted_by(|a, b| a.lane == b.lane && a.end_ns <= b.start_ns), "{works:?}");
+    let rows = profile.key_averages(GroupBy::Name).rows;
+    let range = rows.iter().find(|row| row.key == "three adds").expect("a row");
+    assert_eq!(range.device_time_total, works.iter().map(|work| work.duration_ns()).sum::<u64>());
+    assert_eq!(profile.modelled(), None);
 }

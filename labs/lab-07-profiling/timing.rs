@@ -48,8 +48,7 @@ impl Gpu {
     /// Puts one call of the kernel into its stream. It runs when the launch has returned and the
     /// stream is done with what is before it.
     pub fn launch(&mut self, kernel: &mut Kernel) {
-        let (load_ns, cold_ns) =
-            if kernel.calls == 0 { (LOAD_NS, kernel.cold_ns) } else { (0, 0) };
+        let (load_ns, cold_ns) = if kernel.calls == 0 { (LOAD_NS, kernel.cold_ns) } else { (0, 0) };
         self.host_ns += load_ns;
         let warm_ns = kernel.warm_ns[kernel.calls % kernel.warm_ns.len()];
         kernel.calls += 1;

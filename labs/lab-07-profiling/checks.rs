@@ -1,6 +1,8 @@
 //! What lab 07 checks: one function an exercise, each on a table of the learner's functions, so
 //! that the same checks judge the learner, the solution, other right answers and typical mistakes.
 
+#[path = "checks/average_thoughts.rs"]
+mod average_thoughts;
 #[path = "checks/averages.rs"]
 mod averages;
 #[path = "checks/kernel.rs"]
@@ -9,6 +11,8 @@ mod kernel;
 mod kernel_thoughts;
 #[path = "checks/spans.rs"]
 mod spans;
+#[path = "checks/span_thoughts.rs"]
+mod span_thoughts;
 #[path = "checks/step.rs"]
 mod step;
 #[path = "checks/step_thoughts.rs"]
@@ -23,12 +27,20 @@ mod timing_ways;
 mod timing_words;
 #[path = "checks/trace.rs"]
 mod trace;
+#[path = "checks/trace_names.rs"]
+mod trace_names;
+#[path = "checks/trace_thoughts.rs"]
+mod trace_thoughts;
+#[path = "checks/trace_words.rs"]
+mod trace_words;
 #[path = "checks/training.rs"]
 mod training;
 #[path = "checks/training_ways.rs"]
 mod training_ways;
 #[path = "checks/training_words.rs"]
 mod training_words;
+#[path = "checks/tree.rs"]
+mod tree;
 
 use grading::Exercise;
 

@@ -36,15 +36,15 @@ pub struct Roofs {
 }
 
 impl Roofs {
-    /// Those of a GPU by name, from the published figures. A fused multiply-add is two operations.
+    /// Those of a GPU by name, from the published figures. A lane does a fused multiply-add a
+    /// clock, which is two operations; one for `f16` does it with a pair of numbers.
     pub fn of(gpu: Gpu) -> Roofs {
         let figures = gpu.figures();
-        let lanes = &figures.multiprocessor.rates;
-        let of_lanes =
-            |lanes: u32| 2 * u64::from(lanes) * u64::from(figures.multiprocessors) * figures.clock;
+        let rates = &figures.multiprocessor.rates;
+        let a_lane = u64::from(figures.multiprocessors) * figures.clock;
         Roofs {
-            f32_flops_per_s: of_lanes(lanes.single),
-            f16_flops_per_s: of_lanes(lanes.half),
+            f32_flops_per_s: 2 * u64::from(rates.single) * a_lane,
+            f16_flops_per_s: 4 * u64::from(rates.half) * a_lane,
             bytes_per_s: figures.memory,
             launch_ns: sim::LAUNCH,
         }

@@ -23,7 +23,8 @@ fn by_intensity(counts: &Counts, roofs: &Roofs) -> Verdict {
     }
     let (peak, bandwidth) = (peak(counts, roofs) as f64, roofs.bytes_per_s as f64);
     let seconds = counts.device_ns as f64 / 1e9;
-    let is_memory = counts.bytes > 0 && counts.flops as f64 / (counts.bytes as f64) < peak / bandwidth;
+    let is_memory =
+        counts.bytes > 0 && counts.flops as f64 / (counts.bytes as f64) < peak / bandwidth;
     let (bound, share) = match is_memory {
         true => (Bound::Memory, counts.bytes as f64 / seconds / bandwidth),
         false => (Bound::Arithmetic, counts.flops as f64 / seconds / peak),
@@ -61,7 +62,11 @@ fn whole_numbers(counts: &Counts, roofs: &Roofs) -> Verdict {
     let bandwidth = wide(roofs.bytes_per_s);
     if bytes * peak > flops * bandwidth {
         let near = 2 * bytes >= taken * bandwidth;
-        return verdict(if near { Bound::Memory } else { Bound::Neither }, bytes, taken * bandwidth);
+        return verdict(
+            if near { Bound::Memory } else { Bound::Neither },
+            bytes,
+            taken * bandwidth,
+        );
     }
     let near = 2 * flops >= taken * peak;
     verdict(if near { Bound::Arithmetic } else { Bound::Neither }, flops, taken * peak)

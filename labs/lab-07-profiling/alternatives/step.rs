@@ -51,8 +51,7 @@ fn closed_form(stack: &Stack, roofs: &Roofs) -> Prediction {
         bytes: 4 * (2 * products - less_numbers + y + outputs + 3 * relu),
     };
     let of_weight = numbers(stack.rule);
-    let optimizer =
-        Work { launches: 2 * n, flops: 0, bytes: 4 * of_weight * (weights + outputs) };
+    let optimizer = Work { launches: 2 * n, flops: 0, bytes: 4 * of_weight * (weights + outputs) };
     let moved = |numbers: u64| 4e9 * numbers as f64 / roofs.bytes_per_s as f64;
     let mut device_ns = moved(3 * y + 2 * outputs + 5 * relu + of_weight * (weights + outputs));
     for (at, (i, o)) in pairs().enumerate() {
@@ -112,7 +111,14 @@ fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
     let [forward, backward, optimizer] = [work(&forward), work(&backward), work(&optimizer)];
     let launches = forward.launches + backward.launches + optimizer.launches;
     let host_ns = launches * roofs.launch_ns;
-    Prediction { forward, backward, optimizer, host_ns, device_ns, limit: limit(host_ns, device_ns) }
+    Prediction {
+        forward,
+        backward,
+        optimizer,
+        host_ns,
+        device_ns,
+        limit: limit(host_ns, device_ns),
+    }
 }
 
 /// A kernel is what it is given and what it makes.

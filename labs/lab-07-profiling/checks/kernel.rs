@@ -124,8 +124,7 @@ fn of_gpu(gpu: Gpu, rng: &mut Generator, cases: &mut Vec<Case>) {
     .expect("the simulated GPU works");
     let mut kernels: BTreeMap<&str, Counts> = BTreeMap::new();
     for event in profile.events().iter().filter(|event| event.kind == Kind::Kernel) {
-        let none =
-            Counts { numbers: Numbers::F32, calls: 0, flops: 0, bytes: 0, device_ns: 0 };
+        let none = Counts { numbers: Numbers::F32, calls: 0, flops: 0, bytes: 0, device_ns: 0 };
         let counts = kernels.entry(&event.name).or_insert(none);
         counts.calls += 1;
         counts.flops += event.flops;
@@ -187,17 +186,15 @@ fn at_random(rng: &mut Generator, cases: &mut Vec<Case>) {
         let calls = 1 + rng.below(50) as u64;
         let call_ns = (1 << (9 + at % 12)) + rng.below(3_000) as u64;
         let device_ns = calls * call_ns + rng.below(calls as usize) as u64;
-        let peak = if numbers == Numbers::F32 {
-            roofs.f32_flops_per_s
-        } else {
-            roofs.f16_flops_per_s
-        };
+        let peak =
+            if numbers == Numbers::F32 { roofs.f32_flops_per_s } else { roofs.f16_flops_per_s };
         // Parts of what would be possible in that time, in thousandths.
         let mut of = |rate: u64| {
             let possible = u128::from(rate) * u128::from(device_ns) / 1_000_000_000;
             (possible * (1 + rng.below(999) as u128) / 1_000) as u64
         };
-        let counts = Counts { numbers, calls, flops: of(peak), bytes: of(roofs.bytes_per_s), device_ns };
+        let counts =
+            Counts { numbers, calls, flops: of(peak), bytes: of(roofs.bytes_per_s), device_ns };
         add(cases, "a kernel", counts, roofs);
     }
 }

@@ -113,7 +113,7 @@ fn share(mean_ns: f64, [arithmetic, memory]: [f64; 2], roofs: &Roofs, thought: T
         LaunchInTime => least / (mean_ns + roofs.launch_ns as f64),
         ShareInverted => mean_ns / least,
         Percent => 100.0 * least / mean_ns,
-        ZeroByZero if arithmetic == 0.0 => f64::NAN,
+        ZeroByZero if arithmetic == 0.0 && memory > 0.0 => f64::NAN,
         _ => least / mean_ns,
     }
 }

@@ -16,8 +16,7 @@ pub fn timing(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
     let mut answers = Vec::new();
     for case in &cases {
         let (mut gpu, mut kernel) = case.made();
-        let got =
-            check.call(called(case), || (imp.kernel_ns)(&mut gpu, &mut kernel, case.calls));
+        let got = check.call(called(case), || (imp.kernel_ns)(&mut gpu, &mut kernel, case.calls));
         answers.push(got.map_err(not_done)?);
     }
     let pairs = || cases.iter().zip(answers.iter().copied());

@@ -159,7 +159,8 @@ impl Slip {
             events.push(gpu.record(stream));
         }
         gpu.synchronize();
-        let mut each: Vec<u64> = events.windows(2).map(|two| gpu.elapsed_ns(two[0], two[1])).collect();
+        let mut each: Vec<u64> =
+            events.windows(2).map(|two| gpu.elapsed_ns(two[0], two[1])).collect();
         let all = each.iter().sum::<u64>();
         let last = events[events.len() - 1];
         match self {

@@ -42,8 +42,7 @@ impl Times {
 
     /// The verdict on what is longer than a launch, with this share.
     fn by_roof(&self, share: f64) -> Verdict {
-        let nearer =
-            if self.arithmetic >= self.memory { Bound::Arithmetic } else { Bound::Memory };
+        let nearer = if self.arithmetic >= self.memory { Bound::Arithmetic } else { Bound::Memory };
         Verdict { bound: if share < 0.5 { Bound::Neither } else { nearer }, share }
     }
 

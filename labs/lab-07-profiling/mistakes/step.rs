@@ -110,11 +110,7 @@ fn summed(kernels: &[Kernel], roofs: &Roofs) -> Prediction {
 }
 
 /// With each kernel changed, or left out.
-fn changed(
-    stack: &Stack,
-    roofs: &Roofs,
-    change: impl Fn(Kernel) -> Option<Kernel>,
-) -> Prediction {
+fn changed(stack: &Stack, roofs: &Roofs, change: impl Fn(Kernel) -> Option<Kernel>) -> Prediction {
     let kernels: Vec<Kernel> = kernels(stack).into_iter().filter_map(change).collect();
     summed(&kernels, roofs)
 }
@@ -193,9 +189,7 @@ fn of_biases() -> Vec<Wrong> {
         says("7.7-fused-bias", "a bias costs nothing more", |stack, roofs| {
             changed(stack, roofs, |kernel| match kernel.what {
                 Bias => None,
-                Product => {
-                    Some(Kernel { numbers: kernel.numbers + kernel.outputs, ..kernel })
-                }
+                Product => Some(Kernel { numbers: kernel.numbers + kernel.outputs, ..kernel }),
                 _ => Some(kernel),
             })
         }),
@@ -341,7 +335,8 @@ fn of_limits() -> Vec<Wrong> {
             let right = solution::predict(stack, roofs);
             let all = kernels(stack);
             let sum = |of: fn(&Kernel) -> u64| all.iter().map(of).sum::<u64>();
-            let whole = Kernel { flops: sum(|it| it.flops), numbers: sum(|it| it.numbers), ..all[0] };
+            let whole =
+                Kernel { flops: sum(|it| it.flops), numbers: sum(|it| it.numbers), ..all[0] };
             let [arithmetic, memory] = times(&whole, roofs);
             let limit = if arithmetic > memory { Limit::Device } else { Limit::Host };
             Prediction { limit, ..right }

@@ -103,7 +103,13 @@ pub fn chrome_trace(events: &[Event]) -> String {
         let process = event.device.map_or(1, |device| device + 2);
         let [process, lane] = [process, event.lane].map(|number| number.to_string());
         let start = micros(event.start_ns - first);
-        vec![("ph", text(phase)), ("name", text(name)), ("pid", process), ("tid", lane), ("ts", start)]
+        vec![
+            ("ph", text(phase)),
+            ("name", text(name)),
+            ("pid", process),
+            ("tid", lane),
+            ("ts", start),
+        ]
     };
     let mut out = Vec::new();
     for (id, event) in events.iter().enumerate() {

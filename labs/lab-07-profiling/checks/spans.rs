@@ -146,7 +146,8 @@ fn at_random(number: usize, rng: &mut Generator) -> Question {
         times.sort_unstable();
         times
     };
-    let engine = tree::profile(&tree).self_times();
+    let profile = tree::profile(&tree);
+    let engine = profile.self_times();
     let engine = engine[..tree.len()].iter().map(|&ns| i128::from(ns)).collect();
     let own = formula(&spans, Thought::Right).iter().map(|&(_, self_ns)| self_ns).collect();
     assert_eq!(of(own), of(engine), "the engine says otherwise");

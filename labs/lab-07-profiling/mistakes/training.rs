@@ -222,11 +222,7 @@ fn read(epochs: &[Vec<Tensor>], reads: Reads) -> Vec<f32> {
     }
 }
 
-fn loops(
-    diagnosis: &'static str,
-    name: &'static str,
-    train: fn(&Training) -> Vec<f32>,
-) -> Wrong {
+fn loops(diagnosis: &'static str, name: &'static str, train: fn(&Training) -> Vec<f32>) -> Wrong {
     wrong("7.6", diagnosis, name, |table| table.train = train)
 }
 

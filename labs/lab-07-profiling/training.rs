@@ -1,6 +1,6 @@
 //! What 7.6 trains: a forecast of sensors on the simulated GPU, and the counters that judge the loop.
 
-use engine_room::driver::Route;
+use engine_room::driver::{HostMemory, Route};
 use engine_room::nn::{Mlp, Module};
 use engine_room::profiler::{Call, Kind, Profile, profile};
 use engine_room::rng::Generator;
@@ -83,8 +83,13 @@ pub struct Counters {
     /// How often the host waited for the device before the last kernel was launched. A copy to the
     /// device counts as such.
     pub waits: u64,
-    /// How often the driver was asked for memory, or given some back.
+    /// How often the driver was asked for memory, or given some back, and how often the cache was
+    /// emptied.
     pub driver: u64,
+    /// Copies to the device from pinned memory.
+    pub pinned: u64,
+    /// Bytes that went to the host before the last kernel was launched.
+    pub fetched: u64,
 }
 
 impl Counters {
@@ -96,17 +101,25 @@ impl Counters {
             (0..events.len()).filter(move |&at| is_one(events[at].kind))
         };
         let last = of_call(&[Call::Launch]).max().unwrap_or(0);
-        let copies = events.iter().filter(|event| event.kind == Kind::Copy);
-        let is_sent = |name: &str| {
-            let mut routes = Route::ALL.into_iter().filter(|it| matches!(it, Route::ToDevice(_)));
-            routes.any(|route| route.name() == name)
+        let copies = |route: Route| {
+            let name = route.name();
+            events.iter().filter(move |event| event.kind == Kind::Copy && event.name == name)
         };
+        let sent = |memory| copies(Route::ToDevice(memory)).count() as u64;
+        let fetched = [HostMemory::Pageable, HostMemory::Pinned].map(|memory| {
+            let before = copies(Route::ToHost(memory)).filter(|copy| copy.cause < Some(last));
+            before.map(|copy| copy.bytes).sum::<u64>()
+        });
+        let emptied = events.iter().filter(|event| event.name == "empty_cache").count();
+        let driver = of_call(&[Call::Alloc, Call::Free]).count() + emptied;
         Counters {
             launches: of_call(&[Call::Launch]).count() as u64 / steps,
             hidden_bytes: events.iter().map(|event| event.hidden_copy).sum(),
-            sent: copies.filter(|copy| is_sent(&copy.name)).count() as u64,
+            sent: sent(HostMemory::Pageable) + sent(HostMemory::Pinned),
             waits: of_call(&[Call::Synchronize]).filter(|&at| at < last).count() as u64,
-            driver: of_call(&[Call::Alloc, Call::Free]).count() as u64,
+            driver: driver as u64,
+            pinned: sent(HostMemory::Pinned),
+            fetched: fetched.iter().sum(),
         }
     }
 }

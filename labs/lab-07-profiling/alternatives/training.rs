@@ -69,7 +69,7 @@ fn with_batches(run: &Training) -> Vec<f32> {
     let mut losses = Vec::new();
     for _ in 0..run.epochs {
         for (x, targets) in &batches {
-            optimizer.zero_grad(false);
+            optimizer.zero_grad(true);
             let wrong = run.model.forward(x).sub(targets);
             let squares = wrong.mul(&wrong).view(&[x.shape()[0], channels, times]);
             let loss = squares.mul(&importance).sum().div_scalar((x.shape()[0] * times) as f32);

@@ -21,12 +21,12 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
         ("bytes of hidden copies", counters.hidden_bytes),
         ("copies to the device", counters.sent),
         ("waits before the last launch", counters.waits),
-        ("calls of the driver for memory", counters.driver),
+        ("calls for memory, or to empty the cache", counters.driver),
     ] {
-        output.say(&format!("{name:<32}{count:>10}"));
+        output.say(&format!("{name:<40}{count:>10}"));
     }
     let wall = engine_room_labs::cell::seconds(seconds(wall_ns(&profile)));
-    output.say(&format!("{:<32}{wall:>10}\n", "time"));
+    output.say(&format!("{:<40}{wall:>10}\n", "time"));
     output.say(profile.diagnosis().to_string().trim_end());
     Ok(())
 }

@@ -23,7 +23,6 @@ struct Loop {
 #[derive(Clone, Copy, PartialEq)]
 enum Packs {
     Once,
-    EachEpoch,
     EachStep,
     /// Nothing is put channel by channel.
     Never,
@@ -57,7 +56,6 @@ enum Reads {
     EachStep,
     /// The host waits, and reads at the end all the same.
     WaitsEachStep,
-    EachEpoch,
     LastOnly,
     OfEpochs,
     MeansOfEpochs,
@@ -69,7 +67,6 @@ enum Reads {
 enum Cache {
     Kept,
     EmptiedEachStep,
-    EmptiedEachEpoch,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -105,14 +102,6 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
     let weights = weights(run);
     let mut epochs = Vec::new();
     for _ in 0..run.epochs {
-        if way.cache == Cache::EmptiedEachEpoch {
-            optimizer.zero_grad(true);
-            memory::empty_cache(run.device);
-        }
-        let of_epoch = match way.packs {
-            Packs::EachEpoch => packed(run, &run.readings, Packs::Once),
-            _ => once.0.clone(),
-        };
         let mut losses = Vec::new();
         for first in (0..samples).step_by(run.batch) {
             let count = run.batch.min(samples - first);
@@ -129,7 +118,7 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
                 if way.batches == Batches::First { (0, run.batch) } else { (first, count) };
             let x = match way.packs {
                 Packs::EachStep => packed(run, &run.readings.narrow(0, first, count), Packs::Once),
-                _ => of_epoch.narrow(0, first, count),
+                _ => once.0.narrow(0, first, count),
             };
             let x = match way.mean {
                 Mean::Once => x.sub(&once.1),
@@ -144,9 +133,6 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
                 optimizer.step();
             }
             losses.push(kept(run, &loss, way.reads));
-        }
-        if way.reads == Reads::EachEpoch {
-            losses = losses.iter().map(|loss| loss.to(Device::Cpu)).collect();
         }
         epochs.push(losses);
     }
@@ -238,13 +224,10 @@ fn slow() -> Vec<Wrong> {
         loops("7.6-hidden-copy", "packs each batch", |run| {
             train(run, Loop { packs: Packs::EachStep, ..GOOD })
         }),
-        loops("7.6-hidden-copy", "packs in each epoch", |run| {
-            train(run, Loop { packs: Packs::EachEpoch, ..GOOD })
-        }),
         loops("7.6-transfer", "sends the mean in each step", |run| {
             train(run, Loop { mean: Mean::EachStep, ..GOOD })
         }),
-        loops("7.6-transfer", "sends the mean from pinned memory in each step", |run| {
+        loops("7.6-pinned", "sends the mean from pinned memory in each step", |run| {
             train(run, Loop { mean: Mean::PinnedEachStep, ..GOOD })
         }),
         loops("7.6-launches", "channel by channel", |run| {
@@ -253,19 +236,13 @@ fn slow() -> Vec<Wrong> {
         loops("7.6-waits", "reads each loss", |run| {
             train(run, Loop { reads: Reads::EachStep, ..GOOD })
         }),
-        loops("7.6-waits", "waits in each step, and reads at the end", |run| {
+        loops("7.6-synchronize", "waits in each step, and reads at the end", |run| {
             train(run, Loop { reads: Reads::WaitsEachStep, ..GOOD })
-        }),
-        loops("7.6-waits", "reads the losses of each epoch", |run| {
-            train(run, Loop { reads: Reads::EachEpoch, ..GOOD })
         }),
         loops("7.6-driver", "empties the cache in each step", |run| {
             train(run, Loop { cache: Cache::EmptiedEachStep, ..GOOD })
         }),
-        loops("7.6-driver", "empties the cache in each epoch", |run| {
-            train(run, Loop { cache: Cache::EmptiedEachEpoch, ..GOOD })
-        }),
-        loops("7.6-waits", "computes the loss on the host", |run| {
+        loops("7.6-on-host", "computes the loss on the host", |run| {
             train(run, Loop { loss: Loss::OnHost, ..GOOD })
         }),
     ]

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine_room::nn::{Linear, Module};
+use engine_room::nn::{Linear, Module, Sequential};
 use engine_room::profiler::{Diagnosis, Event, Finding, Kind, Problem, Profile, profile};
 use engine_room::rng::Generator;
 use engine_room::{Device, OPS, Tensor, memory, sim};
@@ -210,10 +210,12 @@ fn without_a_device_hidden_copies_are_left() {
 fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
     let layer = Linear::new(8, 8, true, &mut Generator::new(5));
     let x = Tensor::ones(&[4, 8]).requires_grad_(true);
+    // Behind `dyn` the caller's line is lost, and that of the call around it stands in.
+    let model = Sequential::new().append(layer);
     let (product, of_layer) = (line!() + 2, line!() + 3);
     let profile = on_host(|| {
         let y = x.mul(&x);
-        let y = layer.forward(&y);
+        let y = model.forward(&y);
         y.sum().backward();
     });
     let line = |name: &str| {

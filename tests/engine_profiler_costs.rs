@@ -246,6 +246,18 @@ fn what_a_schedule_lets_pass_is_no_time_of_the_profile() {
 }
 
 #[test]
+fn a_device_that_still_works_when_the_next_round_begins() {
+    let mut tape = Tape::new();
+    tape.span(Kind::Step, "ProfilerStep#1", (0, 100));
+    tape.kernel(GPU, (0, 3), (10, 1050));
+    tape.span(Kind::Step, "ProfilerStep#7", (1000, 1100));
+    tape.kernel(GPU, (1000, 1003), (1050, 1095));
+    // 1050 us to the end of the first kernel, and then 50.
+    assert_eq!(tape.diagnosis().profiled_ns, 1100 * US);
+    assert_eq!(found(&tape.diagnosis()), []);
+}
+
+#[test]
 fn of_two_devices_the_average_counts() {
     let mut tape = Tape::new();
     tape.kernel(Device::Cuda(1), (0, 3), (10, 200));

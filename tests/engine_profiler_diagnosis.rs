@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use engine_room::nn::{Linear, Module};
+use engine_room::nn::{Gpt, GptConfig, Linear, Module, Sequential};
 use engine_room::profiler::{Diagnosis, Event, Finding, Kind, Problem, Profile, profile};
 use engine_room::rng::Generator;
 use engine_room::{Device, OPS, Tensor, memory, sim};
@@ -210,10 +210,11 @@ fn without_a_device_hidden_copies_are_left() {
 fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
     let layer = Linear::new(8, 8, true, &mut Generator::new(5));
     let x = Tensor::ones(&[4, 8]).requires_grad_(true);
+    let model = Sequential::new().append(layer);
     let (product, of_layer) = (line!() + 2, line!() + 3);
     let profile = on_host(|| {
         let y = x.mul(&x);
-        let y = layer.forward(&y);
+        let y = model.forward(&y);
         y.sum().backward();
     });
     let line = |name: &str| {
@@ -223,6 +224,23 @@ fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
     };
     assert_eq!(line("mul backward"), Some((file!(), product)));
     assert_eq!(line("linear backward"), Some((file!(), of_layer)));
+}
+
+#[test]
+fn a_whole_model_belongs_to_the_line_that_calls_it() {
+    let (vocab, context, width, heads, layers) = (11, 6, 8, 2, 2);
+    let config = GptConfig { vocab, context, width, heads, layers, dropout: 0.1, tied: true };
+    let model = Gpt::new(&config, &mut Generator::new(3));
+    let ids = Tensor::randint(0, 11, &[2, 6], &mut Generator::new(4));
+    let called = line!() + 1;
+    let profile = on_host(|| model.forward(&ids).sum().backward());
+    let mut count = 0;
+    for event in profile.events().iter().filter(|event| event.kind == Kind::Backward) {
+        let at = event.at.map(|at| (at.file(), at.line()));
+        assert_eq!(at, Some((file!(), called)), "{}", event.name);
+        count += 1;
+    }
+    assert!(count > 30, "only {count} backward passes");
 }
 
 /// The lines of `OPS` stand for the program here: whatever the public method of an operation does

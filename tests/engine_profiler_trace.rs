@@ -67,9 +67,12 @@ fn ns(value: &Value) -> u64 {
     (value.as_f64().expect("a time") * 1e3).round() as u64
 }
 
-/// The complete events of each process and thread: from when to when, and the name.
+/// From when to when, and the name.
+type Named = (u64, u64, String);
+
 struct Spans {
-    spans: BTreeMap<(u64, u64), Vec<(u64, u64, String)>>,
+    /// The complete events of each process and thread.
+    spans: BTreeMap<(u64, u64), Vec<Named>>,
     /// Process, thread and time of the beginnings and the ends of arrows, by their id.
     arrows: [BTreeMap<u64, (u64, u64, u64)>; 2],
 }

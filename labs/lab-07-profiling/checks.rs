@@ -27,8 +27,12 @@ mod timing_ways;
 mod timing_words;
 #[path = "checks/trace.rs"]
 mod trace;
+#[path = "checks/trace_arrows.rs"]
+mod trace_arrows;
 #[path = "checks/trace_names.rs"]
 mod trace_names;
+#[path = "checks/trace_read.rs"]
+mod trace_read;
 #[path = "checks/trace_thoughts.rs"]
 mod trace_thoughts;
 #[path = "checks/trace_words.rs"]

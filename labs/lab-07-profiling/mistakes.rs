@@ -12,6 +12,12 @@ mod step;
 mod timing;
 #[path = "mistakes/trace.rs"]
 mod trace;
+#[path = "mistakes/trace_arrows.rs"]
+mod trace_arrows;
+#[path = "mistakes/trace_names.rs"]
+mod trace_names;
+#[path = "mistakes/trace_style.rs"]
+mod trace_style;
 #[path = "mistakes/training.rs"]
 mod training;
 

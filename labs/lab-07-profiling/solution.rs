@@ -79,7 +79,7 @@ pub fn key_averages(calls: &[Call], group_by_input_shape: bool) -> Vec<Row> {
 pub fn kernel_ns(gpu: &mut Gpu, kernel: &mut Kernel, calls: u64) -> u64 {
     // SOLUTION 7.3
     gpu.launch(kernel); // the first call is another one
-    gpu.sleep(kernel.stream(), (calls + 1) * LONGEST_LAUNCH_NS); // the host gets ahead
+    gpu.sleep(kernel.stream(), calls * LONGEST_LAUNCH_NS); // the host gets ahead
     let start = gpu.record(kernel.stream());
     // STUB let start = gpu.now_ns();
     // END
@@ -99,29 +99,23 @@ pub fn kernel_ns(gpu: &mut Gpu, kernel: &mut Kernel, calls: u64) -> u64 {
 pub fn chrome_trace(events: &[Event]) -> String {
     // SOLUTION 7.4
     let first = events.iter().map(|event| event.start_ns).min().unwrap_or(0);
-    let place = |event: &Event, phase: &str, name: &str| {
+    let start = |phase: &str, name: &str, event: &Event| {
         let process = event.device.map_or(1, |device| device + 2);
-        let [process, lane] = [process, event.lane].map(|number| number.to_string());
-        let start = micros(event.start_ns - first);
-        vec![
-            ("ph", text(phase)),
-            ("name", text(name)),
-            ("pid", process),
-            ("tid", lane),
-            ("ts", start),
-        ]
+        let [pid, tid] = [process, event.lane].map(|number| number.to_string());
+        let ts = micros(event.start_ns - first);
+        vec![("ph", text(phase)), ("name", text(name)), ("pid", pid), ("tid", tid), ("ts", ts)]
     };
     let mut out = Vec::new();
     for (id, event) in events.iter().enumerate() {
         let process = event.device.map_or("host".to_string(), |device| format!("device {device}"));
-        let mut named = place(event, "M", "process_name");
+        let mut named = start("M", "process_name", event);
         named.push(("args", object(&[("name", text(&process))])));
-        let mut complete = place(event, "X", &event.name);
+        let mut complete = start("X", &event.name, event);
         complete.push(("dur", micros(event.end_ns - event.start_ns)));
         out.extend([object(&named), object(&complete)]);
         if let Some(cause) = event.cause {
             for (phase, end) in [("s", &events[cause]), ("f", event)] {
-                let mut arrow = place(end, phase, "launch");
+                let mut arrow = start(phase, "launch", end);
                 arrow.extend([("cat", text("launch")), ("id", id.to_string()), ("bp", text("e"))]);
                 out.push(object(&arrow));
             }

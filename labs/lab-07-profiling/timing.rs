@@ -7,7 +7,8 @@ const WAKING_NS: u64 = 5_000;
 const RECORD_NS: u64 = 1_000;
 /// What the first call of a kernel takes the host besides: its code is read into the GPU.
 const LOAD_NS: u64 = 400_000;
-/// The longest that a launch takes the host on any GPU, if the kernel was called before.
+/// The longest that a launch takes the host on any GPU, with an event in front of it. The first
+/// launch of a kernel is another matter.
 pub const LONGEST_LAUNCH_NS: u64 = 20_000;
 
 /// A GPU with a few streams. What one stream runs does not slow down the others.

@@ -174,7 +174,7 @@ fn called(stack: &Stack, roofs: &Roofs) -> String {
 }
 
 fn is_near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+    (a - b).abs() <= 1e-11 * a.abs().max(b.abs())
 }
 
 fn is_same(a: &Prediction, b: &Prediction) -> bool {

@@ -41,7 +41,7 @@ pub enum Thought {
     Seconds,
     HalfPeak,
     DeviceWithLaunches,
-    EqualIsDevice,
+    LimitSwapped,
     ByFlops,
 }
 
@@ -175,7 +175,7 @@ pub fn formula((stack, roofs): &Question, thought: Thought) -> Prediction {
     };
     let is_device = match thought {
         ByFlops => times(&sums)[0] > times(&sums)[1],
-        EqualIsDevice => device_ns < host_ns as f64,
+        LimitSwapped => device_ns < host_ns as f64,
         _ => device_ns > host_ns as f64,
     };
     let limit = if is_device { Limit::Device } else { Limit::Host };
@@ -213,7 +213,7 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (Seconds, "7.7-seconds", SECONDS),
     (HalfPeak, "7.7-half-peak", PEAK),
     (DeviceWithLaunches, "7.7-launches-added", LAUNCHES),
-    (EqualIsDevice, "7.7-limit-swapped", SWAPPED),
+    (LimitSwapped, "7.7-limit-swapped", SWAPPED),
     (ByFlops, "7.7-limit-by-roof", BY_ROOF),
 ];
 

@@ -19,6 +19,8 @@ mod header_files;
 mod layouts;
 #[path = "checks/load.rs"]
 mod load;
+#[path = "checks/load_kinds.rs"]
+mod load_kinds;
 #[path = "checks/load_thoughts.rs"]
 mod load_thoughts;
 #[path = "checks/machine.rs"]

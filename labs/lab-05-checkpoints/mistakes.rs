@@ -6,6 +6,8 @@ mod flatten;
 mod header;
 #[path = "mistakes/load.rs"]
 mod load;
+#[path = "mistakes/load_walk.rs"]
+mod load_walk;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
 #[path = "mistakes/resume.rs"]
@@ -28,6 +30,7 @@ pub fn mistakes() -> Vec<Wrong> {
         flatten::mistakes(),
         header::mistakes(),
         load::mistakes(),
+        load_walk::mistakes(),
         save::mistakes(),
         shard::mistakes(),
         reshard::mistakes(),

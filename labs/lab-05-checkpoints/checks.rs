@@ -43,6 +43,8 @@ mod save_thoughts;
 mod save_words;
 #[path = "checks/shard.rs"]
 mod shard;
+#[path = "checks/shard_kinds.rs"]
+mod shard_kinds;
 #[path = "checks/shard_thoughts.rs"]
 mod shard_thoughts;
 #[path = "checks/thoughts.rs"]

@@ -16,6 +16,8 @@ mod resume;
 mod save;
 #[path = "mistakes/shard.rs"]
 mod shard;
+#[path = "mistakes/shard_walk.rs"]
+mod shard_walk;
 
 use grading::Mistake;
 
@@ -33,6 +35,7 @@ pub fn mistakes() -> Vec<Wrong> {
         load_walk::mistakes(),
         save::mistakes(),
         shard::mistakes(),
+        shard_walk::mistakes(),
         reshard::mistakes(),
         resume::mistakes(),
     ];

@@ -151,6 +151,10 @@ fn of_devices(add: &mut Add) {
     add("an unexpected one from a device that is not here", &|case, rng| {
         case.file.push(saved("scale", &[1], "cuda:7", rng));
     });
+    add("two unexpected ones from a device that is not here", &|case, rng| {
+        let two = ["scale", "shift"].map(|name| saved(name, &[1], "cuda:7", rng));
+        case.file.extend(two);
+    });
     add("one of another shape from a device that is not here", &|case, rng| {
         case.file[0] = saved("bias", &[4], "cuda:7", rng);
     });

@@ -141,14 +141,6 @@ fn of_the_order() -> Vec<Wrong> {
             by_size.sort_by_key(|weight| std::cmp::Reverse(weight.bytes));
             right(&by_size, max_bytes)
         }),
-        split("5.5-first-fit", "any file with room", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, _, weight, max_bytes| {
-                match files.iter_mut().find(|file| held(file) + weight.bytes <= max_bytes) {
-                    Some(file) => file.push(weight.clone()),
-                    None => files.push(vec![weight.clone()]),
-                }
-            })
-        }),
     ]
 }
 

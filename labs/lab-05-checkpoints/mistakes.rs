@@ -10,6 +10,8 @@ mod load;
 mod load_walk;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
+#[path = "mistakes/reshard_walk.rs"]
+mod reshard_walk;
 #[path = "mistakes/resume.rs"]
 mod resume;
 #[path = "mistakes/save.rs"]
@@ -37,6 +39,7 @@ pub fn mistakes() -> Vec<Wrong> {
         shard::mistakes(),
         shard_walk::mistakes(),
         reshard::mistakes(),
+        reshard_walk::mistakes(),
         resume::mistakes(),
     ];
     parts.into_iter().flatten().collect()

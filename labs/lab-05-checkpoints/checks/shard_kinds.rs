@@ -112,24 +112,28 @@ impl Files<'_> {
         if !small.concat().is_sorted() {
             return vec![("5.5-first-fit", thoughts::FIT)];
         }
-        let early = small
-            .windows(2)
-            .find(|pair| self.bytes(pair[0]) + self.weights[pair[1][0]].bytes <= self.max_bytes);
-        let turn = || vec![("5.5-large-out-of-turn", TURN)];
-        early.map_or_else(turn, |pair| self.closed(pair, small[0] == pair[0]))
+        let fits = |at: &usize| {
+            let next = &self.weights[small[at + 1][0]];
+            self.bytes(small[*at]) + next.bytes <= self.max_bytes
+        };
+        let early = (1..small.len()).map(|behind| behind - 1).find(fits);
+        early.map_or_else(|| vec![("5.5-large-out-of-turn", TURN)], |at| self.closed(&small, at))
     }
 
     /// Why a file was closed although the next tensor would have fitted.
-    fn closed(&self, pair: &[&[usize]], is_first: bool) -> Vec<Words> {
-        let (file, next) = (pair[0], pair[1][0]);
-        let sum = self.bytes(file) + self.weights[next].bytes;
+    fn closed(&self, small: &[&[usize]], at: usize) -> Vec<Words> {
+        let next = small[at + 1][0];
+        let sum = self.bytes(small[at]) + self.weights[next].bytes;
+        // What came since the file before it was closed.
+        let begin =
+            at.checked_sub(1).and_then(|before| small[before].last()).map_or(0, |it| it + 1);
         let (tied, own): (Vec<usize>, Vec<usize>) =
-            (file[0]..=next).partition(|&at| first_of(self.weights, at) < at);
+            (begin..next).partition(|&at| first_of(self.weights, at) < at);
         let reasons = [
             (sum + self.bytes(&tied) > self.max_bytes, ("5.5-ties-count", TIES_COUNT)),
             (sum == self.max_bytes, ("5.5-full-closes", thoughts::FULL)),
             (own.iter().any(|&at| self.is_large(at)), ("5.5-large-closes", thoughts::CLOSES)),
-            (!is_first, ("5.5-not-reset", NOT_RESET)),
+            (at > 0, ("5.5-not-reset", NOT_RESET)),
             (true, ("5.5-closed-early", EARLY)),
         ];
         reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words).collect()

@@ -42,11 +42,6 @@ fn between(begin: usize, end: usize, old: usize) -> Vec<Read> {
 
 fn of_flat_shares() -> Vec<Wrong> {
     vec![
-        flat("5.6-rounded-down", "divides", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let share = total / new;
-            between(rank * share, (rank + 1) * share, total / old)
-        }),
         flat("5.6-padding-cut", "cuts the files as they are", |shapes, old, new, rank| {
             let total = numel(shapes);
             let saved = total.div_ceil(old);
@@ -144,7 +139,7 @@ fn of_places() -> Vec<Wrong> {
             };
             solution::reads_flat(shapes, old, new, rank).into_iter().map(whole).collect()
         }),
-        flat("5.6-behind-the-file", "one read for the share", |shapes, old, new, rank| {
+        flat("5.6-over-the-end", "one read for the share", |shapes, old, new, rank| {
             let reads = solution::reads_flat(shapes, old, new, rank);
             let count = reads.iter().map(|read| read.count).sum();
             reads.first().map(|first| Read { count, ..*first }).into_iter().collect()
@@ -215,9 +210,6 @@ fn of_rows() -> Vec<Wrong> {
             cut(shapes, old, new, rank, |rows, world, rank| {
                 rank * (rows / world) + rank.min(rows % world)
             })
-        }),
-        parameters("5.6-rows-rounded-down", "divides", |shapes, old, new, rank| {
-            cut(shapes, old, new, rank, |rows, world, rank| rank * (rows / world))
         }),
         parameters("5.6-flattened", "as flat", solution::reads_flat),
         parameters("5.6-cut-inside-rows", "cuts the numbers", |shapes, old, new, rank| {

@@ -8,6 +8,7 @@ use super::thoughts::Known;
 pub enum Thought {
     Right,
     ChildrenFirst,
+    ChildrenBetween,
     BuffersFirst,
     ByKind,
     Breadth,
@@ -18,6 +19,9 @@ pub enum Thought {
     OneLevel,
     NoNames,
     LeadingDot,
+    LeadingDotBelow,
+    NoDots,
+    Growing,
     Slashes,
     AliasesLeftOut,
     TiesUnseen,
@@ -32,6 +36,7 @@ pub enum Thought {
     PreviousName,
     HiddenFirst,
     LocalName,
+    Itself,
     ReverseChildren,
 }
 
@@ -82,17 +87,21 @@ fn entries(lines: &[Line], thought: Thought) -> Vec<Entry> {
         });
         let first = match thought {
             TiesUnseen => None,
+            Itself => same.next().or(Some(line)),
             LastName | PreviousName => same.next_back(),
             _ => same.next(),
         };
         if thought == AliasesLeftOut && first.is_some() {
             continue;
         }
-        let name_of = |line: &Line| match thought {
-            LocalName => line.local.clone(),
+        let whole = |line: &Line| match thought {
+            LeadingDot => format!(".{}", line.name),
+            LeadingDotBelow if line.name.contains('.') => format!(".{}", line.name),
             _ => line.name.clone(),
         };
-        entries.push(Entry { name: line.name.clone(), alias_of: first.map(name_of) });
+        let name_of =
+            |line: &Line| if thought == LocalName { line.local.clone() } else { whole(line) };
+        entries.push(Entry { name: whole(line), alias_of: first.map(name_of) });
     }
     entries
 }
@@ -134,9 +143,13 @@ fn own(node: &Node, prefix: &str, module: usize, thought: Thought) -> Vec<Line> 
 fn walk(node: &Node, prefix: &str, thought: Thought, modules: &mut usize, lines: &mut Vec<Line>) {
     *modules += 1;
     let own = own(node, prefix, *modules, thought);
-    if thought != ChildrenFirst {
-        lines.extend(own.clone());
-    }
+    let (before, behind) = match thought {
+        ChildrenFirst => (Vec::new(), own),
+        ChildrenBetween => own.into_iter().partition(|line| line.parameter),
+        _ => (own, Vec::new()),
+    };
+    lines.extend(before);
+    let mut grown = prefix.to_string();
     let depth = prefix.matches('.').count();
     let mut children: Vec<&(String, Node)> = node.children.iter().collect();
     if thought == ReverseChildren {
@@ -146,7 +159,11 @@ fn walk(node: &Node, prefix: &str, thought: Thought, modules: &mut usize, lines:
         let below = match thought {
             NoNames => String::new(),
             ParentOnly => format!("{name}."),
-            LeadingDot => format!("{prefix}.{name}."),
+            NoDots => format!("{prefix}{name}"),
+            Growing => {
+                grown += &format!("{name}.");
+                grown.clone()
+            }
             Slashes => format!("{prefix}{name}/"),
             _ => format!("{prefix}{name}."),
         };
@@ -154,9 +171,7 @@ fn walk(node: &Node, prefix: &str, thought: Thought, modules: &mut usize, lines:
             walk(child, &below, thought, modules, lines);
         }
     }
-    if thought == ChildrenFirst {
-        lines.extend(own);
-    }
+    lines.extend(behind);
 }
 
 /// Level by level.
@@ -176,6 +191,7 @@ fn breadth(root: &Node, lines: &mut Vec<Line>) {
 /// What each thought is called, and what is true instead.
 pub const THOUGHTS: &[Known<Thought>] = &[
     (ChildrenFirst, "5.1-children-first", CHILDREN_FIRST),
+    (ChildrenBetween, "5.1-children-between", CHILDREN_BETWEEN),
     (BuffersFirst, "5.1-buffers-first", BUFFERS_FIRST),
     (ByKind, "5.1-all-parameters-first", BY_KIND),
     (Breadth, "5.1-level-by-level", BREADTH),
@@ -187,6 +203,9 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (OneLevel, "5.1-one-level", ONE_LEVEL),
     (NoNames, "5.1-no-prefix", NO_NAMES),
     (LeadingDot, "5.1-leading-dot", LEADING_DOT),
+    (LeadingDotBelow, "5.1-leading-dot", LEADING_DOT),
+    (NoDots, "5.1-no-dots", NO_DOTS),
+    (Growing, "5.1-growing-prefix", GROWING),
     (Slashes, "5.1-slashes", SLASHES),
     (AliasesLeftOut, "5.1-aliases-left-out", ALIASES_LEFT_OUT),
     (TiesUnseen, "5.1-ties-unseen", TIES_UNSEEN),
@@ -201,10 +220,13 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (PreviousName, "5.1-previous-name", PREVIOUS_NAME),
     (HiddenFirst, "5.1-hidden-first", HIDDEN_FIRST),
     (LocalName, "5.1-local-name", LOCAL_NAME),
+    (Itself, "5.1-alias-of-itself", ITSELF),
 ];
 
 const CHILDREN_FIRST: &str = "The children come before their module's own tensors. In a state \
     dict a module's own parameters and buffers come first.";
+const CHILDREN_BETWEEN: &str = "The children come between a module's parameters and its buffers. All \
+    that is its own comes first, then the children.";
 const BUFFERS_FIRST: &str = "The buffers of a module come before its parameters. PyTorch writes a \
     module's parameters first, then its buffers.";
 const BY_KIND: &str = "All parameters of the model come before all buffers. Parameters and \
@@ -226,6 +248,10 @@ const ONE_LEVEL: &str = "Only the children of the root were visited. A child has
 const NO_NAMES: &str =
     "The names lack their modules, and tensors of two modules have the same name.";
 const LEADING_DOT: &str = "A dot too many: it stands between two names, and the root has none.";
+const NO_DOTS: &str = "There is no dot between the name of a module and what is in it. Two modules can \
+    give one name then: `ab` with `c` and `a` with `bc`.";
+const GROWING: &str = "A child's names begin with those of the children before it. The prefix has grown \
+    with each of them: every child begins with the prefix of its own parent.";
 const SLASHES: &str = "Names are joined by dots, not slashes.";
 const ALIASES_LEFT_OUT: &str = "The other names of a tensor are left out. Who loads the file \
     strictly misses them: they are entries, too, only without numbers of their own.";
@@ -253,3 +279,42 @@ const HIDDEN_FIRST: &str = "An alias refers to a buffer that is not persistent, 
     written nowhere. What is left out is no first name.";
 const LOCAL_NAME: &str = "`alias_of` has the name in its module. It is the whole name, as it \
     stands in its entry.";
+const ITSELF: &str = "The first name of a tensor is an alias of itself. What is written there is no \
+    alias: `None`. Look for the tensor before it is noted as written.";
+
+/// What kind of wrong a list is, where no thought gives all lists.
+pub fn kind(got: &[Entry], want: &[Entry]) -> (&'static str, &'static str) {
+    let names = |entries: &[Entry]| entries.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let (came, right) = (names(got), names(want));
+    let beyond =
+        |a: &[String], b: &[String]| a.len() > b.len() || a.iter().any(|it| !b.contains(it));
+    if came != right {
+        return match (beyond(&right, &came), beyond(&came, &right)) {
+            (true, true) => ("5.1-other-names", OTHER_NAMES),
+            (true, false) => ("5.1-entries-lack", ENTRIES_LACK),
+            (false, true) => ("5.1-entries-too-many", TOO_MANY),
+            (false, false) => ("5.1-another-order", ORDER),
+        };
+    }
+    let pair = got.iter().zip(want).find(|(got, want)| got != want);
+    match pair.map(|(got, want)| (&got.alias_of, &want.alias_of)) {
+        Some((None, Some(_))) => ("5.1-tie-not-seen", NOT_SEEN),
+        Some((Some(_), None)) => ("5.1-no-tie", NO_TIE),
+        _ => ("5.1-alias-of-another", ANOTHER),
+    }
+}
+
+const OTHER_NAMES: &str = "Some names are others. A name is the names of all modules on the way down \
+    and the tensor's own, with one dot between any two and none in front.";
+const ENTRIES_LACK: &str = "Entries are lacking. Each name of each parameter and of each persistent \
+    buffer has one, also in a module that the walk has met under another name.";
+const TOO_MANY: &str = "There are entries too many. Parameters and persistent buffers have one for each \
+    of their names, and nothing else has one.";
+const ORDER: &str = "The names are right and stand in another order: a module's parameters, its \
+    persistent buffers, then child by child all that is below it, each list as it is.";
+const NOT_SEEN: &str = "A tie was not seen: the same whole handle stands under an earlier name, \
+    somewhere in the tree. All entries before this one count.";
+const NO_TIE: &str = "Two tensors were taken for one, and their handles differ. Storage, offset, shape, \
+    strides and type must all be equal: `a == b` compares them.";
+const ANOTHER: &str = "An alias has another name than the first one under which its tensor stands in \
+    the list.";

@@ -84,6 +84,14 @@ fn buffers_first(node: &Node, prefix: &str, lines: &mut Lines) {
     }
 }
 
+fn buffers_last(node: &Node, prefix: &str, lines: &mut Lines) {
+    lines.extend(parameters(node, prefix));
+    for (name, child) in &node.children {
+        buffers_last(child, &format!("{prefix}{name}."), lines);
+    }
+    lines.extend(buffers(node, prefix));
+}
+
 /// One walk for the parameters, and one for the buffers.
 fn of_kind(node: &Node, prefix: &str, kind: fn(&Node, &str) -> Lines, lines: &mut Lines) {
     lines.extend(kind(node, prefix));
@@ -97,6 +105,11 @@ fn of_the_order() -> Vec<Wrong> {
         flat("5.1-children-first", "own tensors behind", |root| {
             let mut lines = Vec::new();
             children_first(root, "", &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-children-between", "buffers behind the children", |root| {
+            let mut lines = Vec::new();
+            buffers_last(root, "", &mut lines);
             exactly(&lines)
         }),
         flat("5.1-buffers-first", "buffers before parameters", |root| {
@@ -184,6 +197,25 @@ fn of_the_choice() -> Vec<Wrong> {
     ]
 }
 
+/// The right entries under other names.
+fn renamed(root: &Node, name: fn(&str) -> String) -> Vec<Entry> {
+    let other =
+        |it: Entry| Entry { name: name(&it.name), alias_of: it.alias_of.as_deref().map(name) };
+    right(root).into_iter().map(other).collect()
+}
+
+/// One prefix, which nobody shortens again.
+fn growing(node: &Node, prefix: &mut String, lines: &mut Lines) {
+    lines.extend(parameters(node, prefix));
+    lines.extend(buffers(node, prefix));
+    let own = prefix.clone();
+    for (name, child) in &node.children {
+        prefix.push_str(&format!("{name}."));
+        growing(child, &mut prefix.clone(), lines);
+    }
+    *prefix = own;
+}
+
 fn of_the_names() -> Vec<Wrong> {
     vec![
         flat("5.1-parent-only", "the name of the module", |root| {
@@ -191,7 +223,34 @@ fn of_the_names() -> Vec<Wrong> {
         }),
         flat("5.1-no-prefix", "names in their modules", |root| named(root, |_, _| String::new())),
         flat("5.1-leading-dot", "a dot in front of each name", |root| {
-            named(root, |prefix, name| format!("{prefix}.{name}."))
+            renamed(root, |name| format!(".{name}"))
+        }),
+        flat("5.1-no-dots", "names one behind the other", |root| {
+            named(root, |prefix, name| format!("{prefix}{name}"))
+        }),
+        flat("5.1-growing-prefix", "one prefix for all children", |root| {
+            let mut lines = Vec::new();
+            growing(root, &mut String::new(), &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-other-names", "underscores", |root| renamed(root, |name| name.replace('.', "_"))),
+        flat("5.1-another-order", "pushed in front", |root| {
+            right(root).into_iter().rev().collect()
+        }),
+        flat("5.1-entries-too-many", "an entry for the model", |root| {
+            let model = Entry { name: "model".to_string(), alias_of: None };
+            right(root).into_iter().chain([model]).collect()
+        }),
+        flat("5.1-entries-lack", "not under a third name", |root| {
+            let mut seen = Vec::new();
+            let mut all = right(root);
+            all.retain(|it| {
+                it.alias_of.is_none() || {
+                    seen.push(it.alias_of.clone());
+                    seen.iter().filter(|other| **other == it.alias_of).count() < 2
+                }
+            });
+            all
         }),
         flat("5.1-slashes", "a path", |root| {
             named(root, |prefix, name| format!("{prefix}{name}/"))
@@ -261,6 +320,36 @@ fn of_ties() -> Vec<Wrong> {
         }),
         flat("5.1-same-shape", "the storage not asked", |root| {
             tied(&lines(root), |a, b| *a == Handle { storage: a.storage, ..b.clone() })
+        }),
+        flat("5.1-no-tie", "storage, shape, dtype", |root| {
+            tied(&lines(root), |a, b| {
+                let key = |it: &Handle| (it.storage, it.shape.clone(), it.dtype);
+                key(a) == key(b)
+            })
+        }),
+        flat("5.1-tie-not-seen", "ties under equal names", |root| {
+            let lines = lines(root);
+            let own = |name: &str| name.split('.').next_back().map(str::to_string);
+            let mut entries = exactly(&lines);
+            entries.iter_mut().for_each(|it| {
+                it.alias_of.take_if(|first| own(first) != own(&it.name));
+            });
+            entries
+        }),
+        flat("5.1-alias-of-itself", "noted before it is looked for", |root| {
+            let own = |it: Entry| Entry { alias_of: it.alias_of.or(Some(it.name.clone())), ..it };
+            right(root).into_iter().map(own).collect()
+        }),
+        flat("5.1-alias-of-another", "the shortest name", |root| {
+            let mut entries = right(root);
+            for at in 0..entries.len() {
+                let first = entries[at].alias_of.clone();
+                let same =
+                    entries[..at].iter().filter(|it| first.is_some() && it.alias_of == first);
+                let shorter = same.map(|it| it.name.clone()).min_by_key(String::len);
+                entries[at].alias_of = shorter.or(first);
+            }
+            entries
         }),
         flat("5.1-strides-unseen", "storage, offset, shape, dtype", |root| {
             tied(&lines(root), |a, b| {

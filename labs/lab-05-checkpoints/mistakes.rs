@@ -6,8 +6,6 @@ mod flatten;
 mod header;
 #[path = "mistakes/load.rs"]
 mod load;
-#[path = "mistakes/load_walk.rs"]
-mod load_walk;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
 #[path = "mistakes/reshard_walk.rs"]
@@ -34,7 +32,6 @@ pub fn mistakes() -> Vec<Wrong> {
         flatten::mistakes(),
         header::mistakes(),
         load::mistakes(),
-        load_walk::mistakes(),
         save::mistakes(),
         shard::mistakes(),
         shard_walk::mistakes(),

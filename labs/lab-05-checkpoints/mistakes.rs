@@ -16,8 +16,6 @@ mod resume;
 mod save;
 #[path = "mistakes/shard.rs"]
 mod shard;
-#[path = "mistakes/shard_walk.rs"]
-mod shard_walk;
 
 use grading::Mistake;
 
@@ -34,7 +32,6 @@ pub fn mistakes() -> Vec<Wrong> {
         load::mistakes(),
         save::mistakes(),
         shard::mistakes(),
-        shard_walk::mistakes(),
         reshard::mistakes(),
         reshard_walk::mistakes(),
         resume::mistakes(),

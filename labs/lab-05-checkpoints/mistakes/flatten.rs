@@ -1,6 +1,6 @@
 //! Wrong ways to flatten a tree: 5.1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::super::solution::flatten as right;
 use super::super::tree::{Buffer, Entry, Handle, Node};
@@ -34,17 +34,14 @@ fn buffers(node: &Node, prefix: &str) -> Lines {
 
 /// The right walk, as what is done for a module and what its children are called.
 fn walk(node: &Node, prefix: &str, child: fn(&str, &str) -> String, lines: &mut Lines) {
-    lines.extend(parameters(node, prefix));
-    lines.extend(buffers(node, prefix));
+    lines.extend(ordered(node, prefix, "pb"));
     for (name, node) in &node.children {
         walk(node, &child(prefix, name), child, lines);
     }
 }
 
 fn lines(root: &Node) -> Lines {
-    let mut lines = Vec::new();
-    walk(root, "", |prefix, name| format!("{prefix}{name}."), &mut lines);
-    lines
+    ordered(root, "", "pbc")
 }
 
 fn named(root: &Node, child: fn(&str, &str) -> String) -> Vec<Entry> {
@@ -68,84 +65,57 @@ fn exactly(lines: &Lines) -> Vec<Entry> {
     tied(lines, |a, b| a == b)
 }
 
-fn children_first(node: &Node, prefix: &str, lines: &mut Lines) {
-    for (name, child) in &node.children {
-        children_first(child, &format!("{prefix}{name}."), lines);
+/// The walk in another order: `p` for a module's parameters, `b` for its buffers, `c` for its
+/// children.
+fn ordered(node: &Node, prefix: &str, order: &str) -> Lines {
+    let mut lines = Vec::new();
+    for part in order.chars() {
+        match part {
+            'p' => lines.extend(parameters(node, prefix)),
+            'b' => lines.extend(buffers(node, prefix)),
+            _ => {
+                for (name, child) in &node.children {
+                    lines.extend(ordered(child, &format!("{prefix}{name}."), order));
+                }
+            }
+        }
     }
-    lines.extend(parameters(node, prefix));
-    lines.extend(buffers(node, prefix));
+    lines
 }
 
-fn buffers_first(node: &Node, prefix: &str, lines: &mut Lines) {
-    lines.extend(buffers(node, prefix));
-    lines.extend(parameters(node, prefix));
-    for (name, child) in &node.children {
-        buffers_first(child, &format!("{prefix}{name}."), lines);
-    }
-}
+/// A module that waits for its turn, with the prefix of its names.
+type Waiting<'a> = VecDeque<(String, &'a Node)>;
 
-fn buffers_last(node: &Node, prefix: &str, lines: &mut Lines) {
-    lines.extend(parameters(node, prefix));
-    for (name, child) in &node.children {
-        buffers_last(child, &format!("{prefix}{name}."), lines);
+/// The walk without a function that calls itself.
+fn waiting(root: &Node, next: for<'a> fn(&mut Waiting<'a>) -> Option<(String, &'a Node)>) -> Lines {
+    let mut modules = Waiting::from([(String::new(), root)]);
+    let mut lines = Vec::new();
+    while let Some((prefix, node)) = next(&mut modules) {
+        lines.extend(ordered(node, &prefix, "pb"));
+        for (name, child) in &node.children {
+            modules.push_back((format!("{prefix}{name}."), child));
+        }
     }
-    lines.extend(buffers(node, prefix));
-}
-
-/// One walk for the parameters, and one for the buffers.
-fn of_kind(node: &Node, prefix: &str, kind: fn(&Node, &str) -> Lines, lines: &mut Lines) {
-    lines.extend(kind(node, prefix));
-    for (name, child) in &node.children {
-        of_kind(child, &format!("{prefix}{name}."), kind, lines);
-    }
+    lines
 }
 
 fn of_the_order() -> Vec<Wrong> {
     vec![
-        flat("5.1-children-first", "own tensors behind", |root| {
-            let mut lines = Vec::new();
-            children_first(root, "", &mut lines);
-            exactly(&lines)
-        }),
+        flat("5.1-children-first", "own tensors behind", |root| exactly(&ordered(root, "", "cpb"))),
         flat("5.1-children-between", "buffers behind the children", |root| {
-            let mut lines = Vec::new();
-            buffers_last(root, "", &mut lines);
-            exactly(&lines)
+            exactly(&ordered(root, "", "pcb"))
         }),
         flat("5.1-buffers-first", "buffers before parameters", |root| {
-            let mut lines = Vec::new();
-            buffers_first(root, "", &mut lines);
-            exactly(&lines)
+            exactly(&ordered(root, "", "bpc"))
         }),
         flat("5.1-all-parameters-first", "named_parameters, then named_buffers", |root| {
-            let mut lines = Vec::new();
-            of_kind(root, "", parameters, &mut lines);
-            of_kind(root, "", buffers, &mut lines);
-            exactly(&lines)
+            exactly(&[ordered(root, "", "pc"), ordered(root, "", "bc")].concat())
         }),
         flat("5.1-level-by-level", "a queue", |root| {
-            let mut queue = std::collections::VecDeque::from([(String::new(), root)]);
-            let mut lines = Vec::new();
-            while let Some((prefix, node)) = queue.pop_front() {
-                lines.extend(parameters(node, &prefix));
-                lines.extend(buffers(node, &prefix));
-                for (name, child) in &node.children {
-                    queue.push_back((format!("{prefix}{name}."), child));
-                }
-            }
-            exactly(&lines)
+            exactly(&waiting(root, |modules| modules.pop_front()))
         }),
         flat("5.1-last-child-first", "a stack", |root| {
-            let mut stack = vec![(String::new(), root)];
-            let mut lines = Vec::new();
-            while let Some((prefix, node)) = stack.pop() {
-                lines.extend(parameters(node, &prefix));
-                lines.extend(buffers(node, &prefix));
-                for (name, child) in &node.children {
-                    stack.push((format!("{prefix}{name}."), child));
-                }
-            }
-            exactly(&lines)
+            exactly(&waiting(root, |modules| modules.pop_back()))
         }),
         flat("5.1-sorted", "a map that sorts", |root| {
             let map: BTreeMap<String, Handle> = lines(root).into_iter().collect();
@@ -174,12 +144,9 @@ fn of_the_choice() -> Vec<Wrong> {
         }),
         flat("5.1-no-buffers", "parameters only", |root| right(&with_buffers(root, |_| None))),
         flat("5.1-one-level", "no walk", |root| {
-            let mut lines = parameters(root, "");
-            lines.extend(buffers(root, ""));
+            let mut lines = ordered(root, "", "pb");
             for (name, child) in &root.children {
-                let prefix = format!("{name}.");
-                lines.extend(parameters(child, &prefix));
-                lines.extend(buffers(child, &prefix));
+                lines.extend(ordered(child, &format!("{name}."), "pb"));
             }
             exactly(&lines)
         }),
@@ -206,8 +173,7 @@ fn renamed(root: &Node, name: fn(&str) -> String) -> Vec<Entry> {
 
 /// One prefix, which nobody shortens again.
 fn growing(node: &Node, prefix: &mut String, lines: &mut Lines) {
-    lines.extend(parameters(node, prefix));
-    lines.extend(buffers(node, prefix));
+    lines.extend(ordered(node, prefix, "pb"));
     let own = prefix.clone();
     for (name, child) in &node.children {
         prefix.push_str(&format!("{name}."));
@@ -276,9 +242,7 @@ fn visit_hidden(node: &Node, prefix: &str, hidden: &mut Vec<(String, Handle, boo
 }
 
 fn per_module(node: &Node, prefix: &str, entries: &mut Vec<Entry>) {
-    let mut own = parameters(node, prefix);
-    own.extend(buffers(node, prefix));
-    entries.extend(exactly(&own));
+    entries.extend(exactly(&ordered(node, prefix, "pb")));
     for (name, child) in &node.children {
         per_module(child, &format!("{prefix}{name}."), entries);
     }
@@ -286,9 +250,7 @@ fn per_module(node: &Node, prefix: &str, entries: &mut Vec<Entry>) {
 
 /// The names of all parameters.
 fn is_parameter(root: &Node) -> Vec<String> {
-    let mut lines = Vec::new();
-    of_kind(root, "", parameters, &mut lines);
-    lines.into_iter().map(|(name, _)| name).collect()
+    ordered(root, "", "pc").into_iter().map(|(name, _)| name).collect()
 }
 
 fn of_ties() -> Vec<Wrong> {

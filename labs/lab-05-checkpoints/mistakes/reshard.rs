@@ -28,48 +28,21 @@ fn numel(shapes: &[Vec<usize>]) -> usize {
     shapes.iter().map(|shape| shape.iter().product::<usize>()).sum()
 }
 
-/// Reads of the elements from `begin` to `end`, where a file has `old` of them.
-fn between(begin: usize, end: usize, old: usize) -> Vec<Read> {
-    let mut reads = Vec::new();
-    let mut at = begin;
-    while at < end {
-        let count = (end - at).min(old - at % old);
-        reads.push(Read { file: at / old, from: at % old, count, to: at - begin });
-        at += count;
-    }
-    reads
-}
-
 fn of_flat_shares() -> Vec<Wrong> {
-    vec![
-        flat("5.6-padding-cut", "cuts the files as they are", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let saved = total.div_ceil(old);
-            let share = (saved * old).div_ceil(new);
-            let end = total.min((rank + 1) * share);
-            between(end.min(rank * share), end, saved)
-        }),
-        flat("5.6-padding-read", "to the end of the share", |shapes, old, new, rank| {
-            let (saved, share) = (numel(shapes).div_ceil(old), numel(shapes).div_ceil(new));
-            let end = (saved * old).min((rank + 1) * share);
-            between(end.min(rank * share), end, saved)
-        }),
-        flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let begin =
-                |world: usize, rank: usize| rank * (total / world) + rank.min(total % world);
-            let (first, last) = (begin(new, rank), begin(new, rank + 1));
-            let mut reads = Vec::new();
-            for file in 0..old {
-                let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
-                if from < to {
-                    let (count, place) = (to - from, from - first);
-                    reads.push(Read { file, from: from - begin(old, file), count, to: place });
-                }
+    vec![flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
+        let total = numel(shapes);
+        let begin = |world: usize, rank: usize| rank * (total / world) + rank.min(total % world);
+        let (first, last) = (begin(new, rank), begin(new, rank + 1));
+        let mut reads = Vec::new();
+        for file in 0..old {
+            let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
+            if from < to {
+                let (count, place) = (to - from, from - first);
+                reads.push(Read { file, from: from - begin(old, file), count, to: place });
             }
-            reads
-        }),
-    ]
+        }
+        reads
+    })]
 }
 
 fn of_other_layouts() -> Vec<Wrong> {
@@ -91,11 +64,6 @@ fn of_other_layouts() -> Vec<Wrong> {
                 shapes.iter().map(|shape| vec![shape.iter().product()]).collect();
             solution::reads_per_parameter(&columns, old, new, rank)
         }),
-        flat("5.6-empty-share", "no smaller one", |shapes, old, new, rank| {
-            let share = numel(shapes).div_ceil(new);
-            let left = numel(shapes) - rank * share;
-            between(rank * share, rank * share + left.min(share), numel(shapes).div_ceil(old))
-        }),
     ]
 }
 
@@ -107,42 +75,6 @@ fn of_places() -> Vec<Wrong> {
         }),
         flat("5.6-same-for-all", "forgets the rank", |shapes, old, new, _| {
             solution::reads_flat(shapes, old, new, 0)
-        }),
-        flat("5.6-from-in-the-model", "from in the model", |shapes, old, new, rank| {
-            let saved = numel(shapes).div_ceil(old);
-            let moved = |read: Read| Read { from: read.from + read.file * saved, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
-        }),
-        flat("5.6-to-in-the-model", "to in the model", |shapes, old, new, rank| {
-            let share = numel(shapes).div_ceil(new);
-            let moved = |read: Read| Read { to: read.to + rank * share, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
-        }),
-        flat("5.6-bytes", "bytes", |shapes, old, new, rank| {
-            let bytes = |Read { file, from, count, to }| Read {
-                file,
-                from: 4 * from,
-                count: 4 * count,
-                to: 4 * to,
-            };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(bytes).collect()
-        }),
-        flat("5.6-no-such-file", "files counted from 1", |shapes, old, new, rank| {
-            let next = |read: Read| Read { file: read.file + 1, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(next).collect()
-        }),
-        flat("5.6-behind-the-share", "to the end of each file", |shapes, old, new, rank| {
-            let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
-            let whole = |read: Read| Read {
-                count: saved.min(total - read.file * saved) - read.from,
-                ..read
-            };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(whole).collect()
-        }),
-        flat("5.6-over-the-end", "one read for the share", |shapes, old, new, rank| {
-            let reads = solution::reads_flat(shapes, old, new, rank);
-            let count = reads.iter().map(|read| read.count).sum();
-            reads.first().map(|first| Read { count, ..*first }).into_iter().collect()
         }),
     ]
 }

@@ -9,6 +9,15 @@ enum Other {
     OldDown,
     NewDown,
     Uncut,
+    NotCompared,
+    PaddingRead,
+    PaddingCut,
+    FromInModel,
+    ToInModel,
+    Bytes,
+    FromOne,
+    WholeFiles,
+    OneRead,
     NewShares,
     BeginsAsOld,
     FromInShare,
@@ -29,21 +38,38 @@ fn divided(a: usize, b: usize, down: bool) -> usize {
 fn flat(shapes: &[Vec<usize>], worlds: (usize, usize), rank: usize, other: Other) -> Vec<Read> {
     let total: usize = shapes.iter().map(|shape| shape.iter().product::<usize>()).sum();
     let old = divided(total, worlds.0, other == OldDown);
-    let new = divided(total, worlds.1, other == NewDown);
+    let new = match other {
+        PaddingCut => (old * worlds.0).div_ceil(worlds.1),
+        _ => divided(total, worlds.1, other == NewDown),
+    };
     let begin = rank * if other == BeginsAsOld { old } else { new };
-    let end = if other == Uncut { begin + new } else { total.min(begin + new) };
+    let end = match other {
+        Uncut => begin + new,
+        // What is left is below 0 for a rank without elements.
+        NotCompared => begin + new.min(total - begin),
+        PaddingRead => (begin + new).min(old * worlds.0),
+        _ => (begin + new).min(total),
+    };
     let (mut reads, mut at) = (Vec::new(), begin);
     while at < end {
         let length = if other == NewShares { new } else { old };
         let (file, inside) = (at / length, at % length);
         let from = match other {
             FromInShare => at - begin,
+            FromInModel => at,
             MixedShares => at - at.min(rank * old),
             _ => inside,
         };
-        let left = if other == AFileLong { length } else { length - inside };
-        let count = left.min(end - at);
-        reads.push(Read { file, from, count, to: at - begin });
+        let count = match other {
+            AFileLong => length.min(end - at),
+            OneRead => end - at,
+            WholeFiles => (length - inside).min(total - at),
+            _ => (length - inside).min(end - at),
+        };
+        let file = if other == FromOne { file + 1 } else { file };
+        let to = if other == ToInModel { at } else { at - begin };
+        let size = if other == Bytes { 4 } else { 1 };
+        reads.push(Read { file, from: size * from, count: size * count, to: size * to });
         at += count;
     }
     reads
@@ -92,6 +118,15 @@ pub fn mistakes() -> Vec<Wrong> {
         walk!(reads_flat = flat, "5.6-old-rounded-down", "old shares divided", OldDown),
         walk!(reads_flat = flat, "5.6-rounded-down", "new shares divided", NewDown),
         walk!(reads_flat = flat, "5.6-end-not-cut", "a whole share for all", Uncut),
+        walk!(reads_flat = flat, "5.6-empty-share", "no smaller one", NotCompared),
+        walk!(reads_flat = flat, "5.6-padding-read", "to the end of the files", PaddingRead),
+        walk!(reads_flat = flat, "5.6-padding-cut", "cuts the files as they are", PaddingCut),
+        walk!(reads_flat = flat, "5.6-from-in-the-model", "from in the model", FromInModel),
+        walk!(reads_flat = flat, "5.6-to-in-the-model", "to in the model", ToInModel),
+        walk!(reads_flat = flat, "5.6-bytes", "bytes", Bytes),
+        walk!(reads_flat = flat, "5.6-no-such-file", "files counted from 1", FromOne),
+        walk!(reads_flat = flat, "5.6-behind-the-share", "to the end of each file", WholeFiles),
+        walk!(reads_flat = flat, "5.6-over-the-end", "one read for the share", OneRead),
         walk!(reads_flat = flat, "5.6-new-shares", "files of the new ranks", NewShares),
         walk!(reads_flat = flat, "5.6-begins-as-old", "begins as it was", BeginsAsOld),
         walk!(reads_flat = flat, "5.6-from-in-the-share", "from in the share", FromInShare),

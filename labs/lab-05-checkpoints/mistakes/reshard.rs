@@ -163,68 +163,13 @@ fn of_rows() -> Vec<Wrong> {
 }
 
 fn of_pieces() -> Vec<Wrong> {
-    vec![
-        parameters("5.6-file-begins-anew", "every piece at 0", |shapes, old, new, rank| {
-            let mut reads = Vec::new();
-            let mut filled = 0;
-            for shape in shapes {
-                let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
-                let count = one.iter().map(|read| read.count).sum::<usize>();
-                reads.extend(one.iter().map(|read| Read { to: filled + read.to, ..*read }));
-                filled += count;
-            }
-            reads
-        }),
-        parameters("5.6-share-begins-anew", "overwrites", |shapes, old, new, rank| {
-            let (mut reads, mut before) = (Vec::new(), Vec::new());
-            for shape in shapes {
-                let with = [&before[..], std::slice::from_ref(shape)].concat();
-                let skipped = cut(&before, old, new, rank, chunked);
-                let filled = skipped.iter().map(|read| read.count).sum::<usize>();
-                let new_reads = cut(&with, old, new, rank, chunked).split_off(skipped.len());
-                reads.extend(new_reads.iter().map(|read| Read { to: read.to - filled, ..*read }));
-                before = with;
-            }
-            reads
-        }),
-        parameters("5.6-files-padded", "pieces of one length", |shapes, old, new, rank| {
-            padded(shapes, old, new, rank, true)
-        }),
-        parameters("5.6-share-padded", "room for equal pieces", |shapes, old, new, rank| {
-            padded(shapes, old, new, rank, false)
-        }),
-        parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
-            let before = |count: usize| -> usize {
-                let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
-                shapes[..count]
-                    .iter()
-                    .map(|it| rows(it[0]) * it[1..].iter().product::<usize>())
-                    .sum()
-            };
-            let count = before(shapes.len());
-            let read = Read { file: rank, from: 0, count, to: 0 };
-            if rank < old && count > 0 { vec![read] } else { Vec::new() }
-        }),
-    ]
-}
-
-/// Every piece has the room of the longest one: in the files, or in the share.
-fn padded(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, files: bool) -> Vec<Read> {
-    let mut reads = Vec::new();
-    let (mut used, mut filled) = (vec![0; old], 0);
-    for shape in shapes {
-        let row = shape[1..].iter().product::<usize>();
-        let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
-        let count = one.iter().map(|read| read.count).sum::<usize>();
-        for read in one {
-            let (from, to) = (used[read.file] + read.from, filled + read.to);
-            reads.push(Read { from, to, ..read });
-        }
-        for (file, used) in used.iter_mut().enumerate() {
-            let real = chunked(shape[0], old, file + 1) - chunked(shape[0], old, file);
-            *used += if files { shape[0].div_ceil(old) } else { real } * row;
-        }
-        filled += if files { count } else { shape[0].div_ceil(new) * row };
-    }
-    reads
+    vec![parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
+        let before = |count: usize| -> usize {
+            let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
+            shapes[..count].iter().map(|it| rows(it[0]) * it[1..].iter().product::<usize>()).sum()
+        };
+        let count = before(shapes.len());
+        let read = Read { file: rank, from: 0, count, to: 0 };
+        if rank < old && count > 0 { vec![read] } else { Vec::new() }
+    })]
 }

@@ -27,6 +27,10 @@ enum Other {
     BeforeInRows,
     BeforeRead,
     OneBefore,
+    FileAnew,
+    ShareAnew,
+    FilesPadded,
+    SharePadded,
 }
 
 use Other::*;
@@ -83,23 +87,30 @@ fn rows(shapes: &[Vec<usize>], worlds: (usize, usize), rank: usize, other: Other
         let old = divided(rows, worlds.0, other == OldDown);
         let new = divided(rows, worlds.1, other == NewDown);
         let (begin, end) = (rows.min(rank * new), rows.min(rank * new + new));
+        to = if other == ShareAnew { 0 } else { to };
         let filled = to;
         for (file, before) in before.iter_mut().enumerate() {
             let (first, behind) = (rows.min(file * old), rows.min(file * old + old));
             let (a, b) = (begin.max(first), end.min(behind));
             if a < b && row > 0 {
-                let place = if other == OneBefore { filled } else { *before };
+                let place = match other {
+                    OneBefore => filled,
+                    FileAnew => 0,
+                    _ => *before,
+                };
                 let skipped = if other == FromInParameter { a } else { a - first };
                 let count = (b - a) * row;
                 reads.push(Read { file, from: place + skipped * row, count, to });
                 to += count;
             }
             *before += match other {
+                FilesPadded => old * row,
                 BeforeInRows => behind - first,
                 BeforeRead => b.saturating_sub(a) * row,
                 _ => (behind - first) * row,
             };
         }
+        to = if other == SharePadded { filled + new * row } else { to };
     }
     reads
 }
@@ -142,6 +153,10 @@ pub fn mistakes() -> Vec<Wrong> {
         ),
         walk!(reads_per_parameter = rows, "5.6-before-in-rows", "rows before it", BeforeInRows),
         walk!(reads_per_parameter = rows, "5.6-before-what-was-read", "what it read", BeforeRead),
+        walk!(reads_per_parameter = rows, "5.6-file-begins-anew", "every piece at 0", FileAnew),
+        walk!(reads_per_parameter = rows, "5.6-share-begins-anew", "overwrites", ShareAnew),
+        walk!(reads_per_parameter = rows, "5.6-files-padded", "equal pieces", FilesPadded),
+        walk!(reads_per_parameter = rows, "5.6-share-padded", "room for equal pieces", SharePadded),
         walk!(reads_per_parameter = rows, "5.6-one-place-for-all", "one place", OneBefore),
     ]
 }

@@ -19,6 +19,8 @@ mod header_files;
 mod layouts;
 #[path = "checks/load.rs"]
 mod load;
+#[path = "checks/load_kinds.rs"]
+mod load_kinds;
 #[path = "checks/load_thoughts.rs"]
 mod load_thoughts;
 #[path = "checks/machine.rs"]
@@ -41,6 +43,8 @@ mod save_thoughts;
 mod save_words;
 #[path = "checks/shard.rs"]
 mod shard;
+#[path = "checks/shard_kinds.rs"]
+mod shard_kinds;
 #[path = "checks/shard_thoughts.rs"]
 mod shard_thoughts;
 #[path = "checks/thoughts.rs"]

@@ -102,9 +102,11 @@ pub fn resume_run(saved: &SavedRun, run: &mut Run) {
     run.model.load_state_dict(&saved.model, true).unwrap();
     run.optimizer.load_state_dict(&saved.optimizer).unwrap();
     run.scheduler.load_state_dict(&saved.scheduler).unwrap();
-    // The epoch in which it was saved, in its order.
-    run.sampler = Sampler::from_state(SamplerState { taken: 0, ..saved.sampler });
-    // The stream from which dropout draws.
+    // The order of an epoch follows from the seed and its number.
+    let SamplerState { len, seed, epoch, .. } = saved.sampler;
+    run.sampler = Sampler::random(len, seed.unwrap());
+    (0..epoch).for_each(|_| run.sampler.next_epoch());
+    // Dropout draws from it.
     rng::manual_seed(saved.random.seed);
     run.step = saved.step;
 }

@@ -8,6 +8,8 @@ mod header;
 mod load;
 #[path = "mistakes/reshard.rs"]
 mod reshard;
+#[path = "mistakes/reshard_walk.rs"]
+mod reshard_walk;
 #[path = "mistakes/resume.rs"]
 mod resume;
 #[path = "mistakes/save.rs"]
@@ -31,6 +33,7 @@ pub fn mistakes() -> Vec<Wrong> {
         save::mistakes(),
         shard::mistakes(),
         reshard::mistakes(),
+        reshard_walk::mistakes(),
         resume::mistakes(),
     ];
     parts.into_iter().flatten().collect()

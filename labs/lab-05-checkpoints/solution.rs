@@ -298,9 +298,11 @@ pub fn resume_run(saved: &SavedRun, run: &mut Run) {
     // SOLUTION
     run.sampler = Sampler::from_state(saved.sampler);
     rng::set_state(saved.random);
-    // STUB // The epoch in which it was saved, in its order.
-    // STUB run.sampler = Sampler::from_state(SamplerState { taken: 0, ..saved.sampler });
-    // STUB // The stream from which dropout draws.
+    // STUB // The order of an epoch follows from the seed and its number.
+    // STUB let SamplerState { len, seed, epoch, .. } = saved.sampler;
+    // STUB run.sampler = Sampler::random(len, seed.unwrap());
+    // STUB (0..epoch).for_each(|_| run.sampler.next_epoch());
+    // STUB // Dropout draws from it.
     // STUB rng::manual_seed(saved.random.seed);
     // END
     run.step = saved.step;

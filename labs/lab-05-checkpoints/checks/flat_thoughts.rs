@@ -7,6 +7,14 @@ use super::thoughts::Known;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Thought {
     RoundedDown,
+    OldRoundedDown,
+    NewRoundedDown,
+    Uncut,
+    EndUncut,
+    NewShares,
+    BeginsAsOld,
+    FromInTheShare,
+    AFileLong,
     Balanced,
     OwnFile,
     PaddingMoved,
@@ -31,11 +39,16 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
     }
     let (old_share, new_share) = match thought {
         RoundedDown => (total / old, total / new),
+        OldRoundedDown => (total / old, total.div_ceil(*new)),
+        NewRoundedDown => (total.div_ceil(*old), total / new),
         PaddingMoved => (total.div_ceil(*old), (total.div_ceil(*old) * old).div_ceil(*new)),
         _ => (total.div_ceil(*old), total.div_ceil(*new)),
     };
     let (begin, end) = match thought {
         Balanced => (balanced(total, *new, rank), balanced(total, *new, rank + 1)),
+        Uncut => (rank * new_share, rank * new_share + new_share),
+        EndUncut => ((rank * new_share).min(total), (rank * new_share).min(total) + new_share),
+        BeginsAsOld => ((rank * old_share).min(total), (rank * old_share + new_share).min(total)),
         _ => ((rank * new_share).min(total), (rank * new_share + new_share).min(total)),
     };
     if old_share == 0 {
@@ -48,6 +61,12 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
         }
         OwnFile => Cell { to, file: rank, from: to },
         Interleaved => Cell { to, file: (rank + to * new) % old, from: (rank + to * new) / old },
+        NewShares => Cell { to, file: at / new_share, from: at % new_share },
+        FromInTheShare => Cell { to, file: at / old_share, from: to },
+        AFileLong => {
+            let start = at - to % old_share;
+            Cell { to, file: start / old_share, from: start % old_share + to % old_share }
+        }
         FromInTheModel => Cell { to, file: at / old_share, from: at },
         ToInTheModel => Cell { to: at, file: at / old_share, from: at % old_share },
         _ => Cell { to, file: at / old_share, from: at % old_share },
@@ -101,6 +120,14 @@ fn each(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize) -> Vec<Cell>
 /// Every thought, with its key and what is true instead.
 pub const THOUGHTS: &[Known<Thought>] = &[
     (RoundedDown, "5.6-rounded-down", DOWN),
+    (OldRoundedDown, "5.6-old-rounded-down", OLD_DOWN),
+    (NewRoundedDown, "5.6-rounded-down", DOWN),
+    (Uncut, "5.6-end-not-cut", UNCUT),
+    (EndUncut, "5.6-end-not-cut", UNCUT),
+    (NewShares, "5.6-new-shares", NEW_SHARES),
+    (BeginsAsOld, "5.6-begins-as-old", BEGINS),
+    (FromInTheShare, "5.6-from-in-the-share", FROM_SHARE),
+    (AFileLong, "5.6-a-file-long", LONG),
     (PaddingMoved, "5.6-padding-cut", MOVED),
     (Balanced, "5.6-balanced", BALANCED),
     (OwnFile, "5.6-own-file", OWN),
@@ -116,6 +143,20 @@ pub const THOUGHTS: &[Known<Thought>] = &[
 const DOWN: &str = "The length of a share was rounded down, and the last elements belong to \
     nobody. The model is padded until it can be cut evenly: a share has the number of elements \
     divided by that of the ranks, rounded up.";
+const OLD_DOWN: &str = "The length of an old share was rounded down, so elements are looked for in \
+    the file behind theirs, and the last ones in a file that nobody has saved. The old ranks padded, \
+    too: their shares have the elements divided by their number, rounded up.";
+const UNCUT: &str = "The reads go on behind the last element of the model. A share ends in padding \
+    where the model ends before it, and for padding there is no read: its end is the smaller one of \
+    where it ends and the number of elements.";
+const NEW_SHARES: &str = "The file and the place in it were computed with the length of the new \
+    shares. The files were cut for the old number of ranks.";
+const BEGINS: &str = "The share begins where that of the old rank with this number began. It begins \
+    `rank` times the length of a new share into the model.";
+const FROM_SHARE: &str = "`from` counts from the beginning of the share. It counts in the file: \
+    subtract where the share of that old rank begins.";
+const LONG: &str = "A read is as long as a whole file even where it begins in the middle of one. What \
+    is left of the file is its length less `from`.";
 const MOVED: &str = "The new shares were cut from what the old ranks saved, their padding \
     included. Padding belongs to a number of ranks: take it off first, then pad for the new ones.";
 const BALANCED: &str = "The first ranks were given one element more than the last ones. Flat \

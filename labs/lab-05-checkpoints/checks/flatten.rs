@@ -2,11 +2,12 @@
 
 use engine_room::DType;
 use engine_room::rng::Generator;
+use grading::diagnosis::key;
 use grading::{Check, Death, Diagnosis};
 
 use super::super::tree::{Buffer, Entry, Handle, Node};
 use super::Implementation;
-use super::flatten_thoughts::{THOUGHTS, Thought, flattened};
+use super::flatten_thoughts::{THOUGHTS, Thought, flattened, kind};
 use super::thoughts::explained;
 
 /// 5.1
@@ -29,7 +30,10 @@ pub fn flatten(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis>
         return Ok(());
     };
     let agrees = |thought| pairs().all(|((_, tree), answer)| flattened(tree, thought) == *answer);
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let (key, thought) = match explained(THOUGHTS, agrees) {
+        (key::WRONG_VALUE, _) => kind(answer, &right(tree)),
+        known => known,
+    };
     Err(Diagnosis::new(key)
         .called(words(what, tree))
         .got(shown(answer))
@@ -221,8 +225,8 @@ fn describe(node: &Node, indent: &str, lines: &mut Vec<String>) {
 
 fn shown(entries: &[Entry]) -> String {
     let line = |Entry { name, alias_of }: &Entry| match alias_of {
-        None => format!("{name}\n"),
-        Some(other) => format!("{name} = {other}\n"),
+        None => format!("{}\n", short(name)),
+        Some(other) => format!("{} = {}\n", short(name), short(other)),
     };
     let more = entries.len().saturating_sub(20);
     let more = if more > 0 { format!(".. and {more} more\n") } else { String::new() };
@@ -231,6 +235,17 @@ fn shown(entries: &[Entry]) -> String {
         entries.len(),
         entries.iter().take(20).map(line).collect::<String>()
     )
+}
+
+/// The name of a tensor deep down, cut in its middle.
+fn short(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= 70 {
+        return name.to_string();
+    }
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    let (head, tail) = (part(&letters[..24]), part(&letters[letters.len() - 24..]));
+    format!("{head} .. {tail} ({} letters)", letters.len())
 }
 
 const ENDLESS: &str = "The walk does not end. A module is done when its own tensors and all its \

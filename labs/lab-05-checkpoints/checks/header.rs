@@ -3,7 +3,7 @@
 use engine_room::rng::Generator;
 use grading::{Check, Death, Diagnosis, peak_of};
 
-use super::super::header::{Refusal, TensorInfo};
+use super::super::header::{Problem, Refusal, TensorInfo};
 use super::Implementation;
 use super::header_cases::{self as cases, Bad};
 use super::header_files::{self as files, Draft};
@@ -109,7 +109,12 @@ fn explained(good: &Good, answer: &Answer, header: usize) -> (&'static str, &'st
     };
     match answer {
         Err(refusal) if refusal.name == "__metadata__" => ("5.2-metadata-is-a-tensor", METADATA),
-        Err(_) if good.what.contains("two F32") => ("5.2-refuses-all", REFUSES_ALL),
+        Err(refusal) if good.what.contains("two F32") => match refusal.problem {
+            Problem::BadOffsets | Problem::NotInARow | Problem::WrongEnd => {
+                ("5.2-offsets-of-the-file", OF_THE_FILE)
+            }
+            _ => ("5.2-refuses-all", REFUSES_ALL),
+        },
         Err(_) => good.refused,
         Ok(got) if got.iter().any(|it| it.name == "__metadata__") => {
             ("5.2-metadata-is-a-tensor", METADATA)
@@ -148,6 +153,9 @@ fn refuse(imp: &Implementation, check: &mut Check, bad: &Bad) -> Result<(), Diag
     })?;
     match &answer {
         Ok(_) => Err(diagnosis(key, thought)),
+        Err(Refusal { problem: Problem::NotInARow, .. }) if *problem == Problem::Duplicate => {
+            Err(diagnosis("5.2-duplicate-in-the-row", IN_THE_ROW))
+        }
         Err(refusal) if !bad.right.contains(&refusal.problem) => {
             // A rule was not seen if a later one has caught the file by chance.
             let later = refusal.problem as u8 > *problem as u8;
@@ -216,6 +224,12 @@ fn shown(answer: &Answer) -> String {
 
 const REFUSES_ALL: &str = "A plain good file was refused. The first 8 bytes are the length of the \
     header with the lowest byte first, and the data begin directly behind the header.";
+const OF_THE_FILE: &str = "A plain good file was refused for the place of its tensors. Their offsets \
+    count from where the data begin, not from the beginning of the file: the first tensor begins at \
+    0, and the last one ends at the length of the data.";
+const IN_THE_ROW: &str = "A name stands twice, and the gap or the overlap that this leaves in the row \
+    was named. Whoever mends the offsets has two tensors of one name: the names are compared before \
+    the row is, and before they go into a map.";
 const HEADER_ORDER: &str = "The tensors were compared with their neighbours in the header. They \
     stand there in any order: sort them by their offsets first.";
 const SCALAR: &str = "A scalar was refused. The shape [] is one element: the product of no \

@@ -134,7 +134,10 @@ fn possible(read: &Read, old: &[Vec<Option<usize>>], share: usize) -> Option<Fau
     if from.checked_add(count).is_none_or(|end| end > length) {
         let got = format!("a read of {count} elements from element {from} of file {file}");
         let expected = format!("file {file} has {length} elements");
-        return fault("5.6-behind-the-file", got, expected, BEHIND_FILE);
+        return match from < length {
+            true => fault("5.6-over-the-end", got, expected, OVER_END),
+            false => fault("5.6-behind-the-file", got, expected, BEHIND_FILE),
+        };
     }
     if to.checked_add(count).is_none_or(|end| end > share) {
         let got = format!("a read of {count} elements to element {to} of the share");
@@ -181,10 +184,12 @@ const PADDING: &str = "Padding was read as if it were a parameter. It lies at th
 const TWICE: &str = "Two reads fill the same element. Each element lies in one file, and shares \
     begin where the one before ends.";
 const NO_FILE: &str = "A file was read that nobody has saved. There are as many files as there \
-    were old ranks; the number of the file follows from where the element lies among the old \
-    shares, not among the new ones.";
-const BEHIND_FILE: &str = "A read goes beyond its file. `from` counts inside the file: each file \
-    begins at 0 again, with the first element of its share.";
+    were old ranks, counted from 0. Two things lead behind them: an old share that is taken to be \
+    shorter than it was, and a share that does not end where the model ends.";
+const OVER_END: &str = "A read begins in its file and ends behind it. What is left of a file is its \
+    length less `from`: the rest of the share comes from the next one.";
+const BEHIND_FILE: &str = "A read begins behind the end of its file. `from` counts inside the file: \
+    each begins at 0 again, with the first element of its share, and has what its own rank had.";
 const BEHIND_SHARE: &str = "A read goes beyond the share of the rank. `to` counts inside the share \
     and begins at 0 for every rank, and a read ends where the file or the share ends, whichever \
     comes first.";

@@ -1,10 +1,12 @@
 //! 5.3: models and files by hand, one for each rule, and random ones.
 
 use engine_room::rng::Generator;
+use grading::diagnosis::key;
 use grading::{Check, Death, Diagnosis};
 
 use super::super::loading::{Complaint, MapLocation, Placed, Saved, Slot};
 use super::Implementation;
+use super::load_kinds::{self, Judged};
 use super::load_thoughts::{Loaded, THOUGHTS, Thought, loaded};
 use super::thoughts::explained;
 
@@ -33,20 +35,26 @@ pub fn load(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
         })?;
         answers.push(sorted(Loaded { answer, model }));
     }
-    let pairs = || cases.iter().zip(&answers);
-    let right = |case: &Case| sorted(loaded(case, Thought::Right));
-    let wrong = pairs().filter(|(case, answer)| right(case) != **answer);
+    let right = |case| sorted(loaded(case, Thought::Right));
+    let judged = |(case, got)| Judged { case, got, want: right(case) };
+    judge(&cases.iter().zip(&answers).map(judged).collect::<Vec<_>>())
+}
+
+fn judge(all: &[Judged]) -> Result<(), Diagnosis> {
+    let wrong = all.iter().filter(|it| *it.got != it.want);
     // The first of the smallest is the easiest to follow.
-    let Some((case, answer)) = wrong.min_by_key(|(case, _)| case.file.len() + case.model.len())
-    else {
+    let Some(first) = wrong.min_by_key(|it| it.case.file.len() + it.case.model.len()) else {
         return Ok(());
     };
-    let agrees = |thought| pairs().all(|(case, answer)| sorted(loaded(case, thought)) == *answer);
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let agrees = |thought| all.iter().all(|it| sorted(loaded(it.case, thought)) == *it.got);
+    let (key, thought) = match explained(THOUGHTS, agrees) {
+        (key::WRONG_VALUE, _) => load_kinds::explained(all, first),
+        known => known,
+    };
     Err(Diagnosis::new(key)
-        .called(words(case))
-        .got(shown(answer, &case.model))
-        .expected(shown(&right(case), &case.model))
+        .called(words(first.case))
+        .got(shown(first.got, &first.case.model))
+        .expected(shown(&first.want, &first.case.model))
         .thought(thought))
 }
 
@@ -142,6 +150,10 @@ fn of_devices(add: &mut Add) {
     add("saved on a device that is not here", &|case, _| case.here = devices(&["cpu"]));
     add("an unexpected one from a device that is not here", &|case, rng| {
         case.file.push(saved("scale", &[1], "cuda:7", rng));
+    });
+    add("two unexpected ones from a device that is not here", &|case, rng| {
+        let two = ["scale", "shift"].map(|name| saved(name, &[1], "cuda:7", rng));
+        case.file.extend(two);
     });
     add("one of another shape from a device that is not here", &|case, rng| {
         case.file[0] = saved("bias", &[4], "cuda:7", rng);

@@ -8,9 +8,15 @@ use super::thoughts::Known;
 pub enum Thought {
     BalancedRows,
     RowsRoundedDown,
+    OldRoundedDown,
+    NewRoundedDown,
     Flattened,
     CutInside,
     RowsCounted,
+    FromInTheParameter,
+    BeforeInRows,
+    BeforeRead,
+    OneBefore,
     FileBeginsAnew,
     ShareBeginsAnew,
     FilesPadded,
@@ -51,20 +57,34 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
             CutInside => (numel(shape), 1),
             _ => (shape[0], shape[1..].iter().product()),
         };
-        let share = rows(total, new, rank, thought);
+        let halves = match thought {
+            OldRoundedDown => [RowsRoundedDown, thought],
+            NewRoundedDown => [thought, RowsRoundedDown],
+            _ => [thought, thought],
+        };
+        let share = rows(total, new, rank, halves[1]);
         let chunk = |world: usize| total.div_ceil(world) * row;
         for (file, before) in before.iter_mut().enumerate() {
             let world = if thought == NewChunks { new } else { old };
-            let saved = rows(total, world, file, thought);
+            let saved = rows(total, world, file, halves[0]);
             let (first, last) = (share.0.max(saved.0), share.1.min(saved.1));
-            let origin = if thought == FileBeginsAnew { 0 } else { *before };
+            let origin = match thought {
+                FileBeginsAnew => 0,
+                OneBefore => filled,
+                FromInTheParameter => *before + saved.0 * row,
+                _ => *before,
+            };
             let start = if thought == ShareBeginsAnew { 0 } else { filled };
             for at in first * row..(last * row).max(first * row) {
                 let (to, from) = (start + at - share.0 * row, origin + at - saved.0 * row);
                 all.push(Cell { to, file, from });
             }
-            let padded = thought == FilesPadded;
-            *before += if padded { chunk(old) } else { (saved.1 - saved.0) * row };
+            *before += match thought {
+                FilesPadded => chunk(old),
+                BeforeInRows => saved.1 - saved.0,
+                BeforeRead => (last.max(first) - first) * row,
+                _ => (saved.1 - saved.0) * row,
+            };
         }
         let padded = thought == SharePadded;
         filled += if padded { chunk(new) } else { (share.1 - share.0) * row };
@@ -73,6 +93,10 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
         return Some(flattened(case));
     }
     all.sort();
+    if thought == OldRoundedDown {
+        // What is not found leaves no gap.
+        all.iter_mut().enumerate().for_each(|(at, cell)| cell.to = at);
+    }
     Some(all)
 }
 
@@ -89,9 +113,15 @@ fn flattened(case: &Case) -> Vec<Cell> {
 pub const THOUGHTS: &[Known<Thought>] = &[
     (BalancedRows, "5.6-balanced-rows", BALANCED),
     (RowsRoundedDown, "5.6-rows-rounded-down", DOWN),
+    (OldRoundedDown, "5.6-old-rows-rounded-down", DOWN),
+    (NewRoundedDown, "5.6-rows-rounded-down", DOWN),
     (Flattened, "5.6-flattened", FLATTENED),
     (CutInside, "5.6-cut-inside-rows", INSIDE),
     (RowsCounted, "5.6-rows-counted", ROWS),
+    (FromInTheParameter, "5.6-from-in-the-parameter", FROM),
+    (BeforeInRows, "5.6-before-in-rows", BEFORE_ROWS),
+    (BeforeRead, "5.6-before-what-was-read", BEFORE_READ),
+    (OneBefore, "5.6-one-place-for-all", ONE_BEFORE),
     (FileBeginsAnew, "5.6-file-begins-anew", FILE),
     (ShareBeginsAnew, "5.6-share-begins-anew", SHARE),
     (FilesPadded, "5.6-files-padded", FILES_PADDED),
@@ -111,6 +141,14 @@ const INSIDE: &str = "The parameters were cut in the middle of a row. They are c
     0: a rank has whole rows, and a row has as many elements as the other dimensions make.";
 const ROWS: &str = "Rows were counted where elements are asked for. A row of a parameter of shape \
     (5, 3) has 3 elements.";
+const FROM: &str = "`from` counts from the first row of the parameter. A file has only its own rank's \
+    rows: subtract the first of them.";
+const BEFORE_ROWS: &str = "What lies before a piece was counted in rows. A file, like a read, is \
+    counted in elements.";
+const BEFORE_READ: &str = "What lies before a piece was taken to be what this rank has read of the \
+    file. It is all that the old rank had of earlier parameters, also what others read.";
+const ONE_BEFORE: &str = "The place in the share was taken for the place in the file. Each file has \
+    pieces of its own length before this one, so what lies before is counted for each file.";
 const FILE: &str = "Every parameter was looked for at the beginning of the file. A file holds the \
     rank's pieces of all parameters, one behind the other.";
 const SHARE: &str = "Every parameter goes to the beginning of the share, upon the one before it. \

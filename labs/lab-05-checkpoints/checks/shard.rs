@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use engine_room::rng::Generator;
+use grading::diagnosis::key;
 use grading::{Check, Diagnosis};
 
 use super::super::shards::{Index, Shard, Split, Weight};
 use super::Implementation;
+use super::shard_kinds::{Words, kinds};
 use super::shard_thoughts::{REVERSED, THOUGHTS, Thought, split_as};
 use super::thoughts::explained;
 
@@ -29,7 +31,8 @@ pub fn shard(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
         assert!(sorted(second) == sorted(want), "the second way is wrong");
         models.push((weights, *max_bytes));
     }
-    for count in [2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 10, 12, 16, 24, 40] {
+    // Many small ones: what is wrong is seen in four weights, if it shows there.
+    for count in (0..60).map(|i| 2 + i % 6).chain([8, 10, 12, 16, 24, 40]) {
         models.push(random(&mut rng, count));
     }
     let mut cases = Vec::new();
@@ -53,7 +56,10 @@ fn judge(cases: &[Case]) -> Result<(), Diagnosis> {
     };
     let (key, thought) = match is_reversed(&case.got) {
         true => ("5.5-map-reversed", REVERSED),
-        false => explained(THOUGHTS, agrees),
+        false => match explained(THOUGHTS, agrees) {
+            (key::WRONG_VALUE, _) => kind(cases, case),
+            known => known,
+        },
     };
     let right = cases.iter().filter(|case| case.got == case.want).count();
     let got = words(&case.got, &case.want, &case.weights);
@@ -62,6 +68,15 @@ fn judge(cases: &[Case]) -> Result<(), Diagnosis> {
         .got(format!("{got}{right} of {} models are split as they should be", cases.len()))
         .expected(words(&case.want, &case.got, &case.weights))
         .thought(thought))
+}
+
+/// What may be wrong with the one that is shown, and with all others that are wrong.
+fn kind(cases: &[Case], shown: &Case) -> Words {
+    let of = |case: &Case| kinds(&case.weights, case.max_bytes, &case.got, &case.want);
+    let mine = of(shown);
+    let others: Vec<Vec<Words>> = cases.iter().map(of).filter(|it| !it.is_empty()).collect();
+    let of_all = mine.iter().find(|words| others.iter().all(|it| it.contains(words)));
+    *of_all.or(mine.last()).expect("a wrong split breaks a rule")
 }
 
 /// Whether the index leads from files to weights. Which weight of a file it names is of no account.
@@ -85,7 +100,11 @@ fn called(weights: &[Weight], max_bytes: u64) -> String {
         Some(first) => format!("{} = {first}", weight.name),
         None => format!("{} {}", weight.name, weight.bytes),
     };
-    let all: Vec<String> = weights.iter().enumerate().map(word).collect();
+    const SHOWN: usize = 10;
+    let mut all: Vec<String> = weights.iter().enumerate().take(SHOWN).map(word).collect();
+    if weights.len() > SHOWN {
+        all.push(format!(".. and {} more", weights.len() - SHOWN));
+    }
     format!("split_into_shards([{}], {max_bytes})", all.join(", "))
 }
 

@@ -15,9 +15,10 @@ pub enum Thought {
     LargeJoins,
     EmptyShard,
     FullCloses,
+    FullIsLarge,
+    AtLeast,
     Overshoots,
     BySize,
-    FirstFit,
     TiesIgnored,
     TiesOfNeighbours,
     TiesWhereTheyStand,
@@ -94,20 +95,18 @@ fn leader(weights: &[Weight], at: usize, thought: Thought) -> usize {
 }
 
 fn grouped(sizes: &[(usize, u64)], max_bytes: u64, thought: Thought) -> Vec<Places> {
-    if thought == FirstFit {
-        return first_fit(sizes, max_bytes);
-    }
     let mut files: Vec<Places> = Vec::new();
     let (mut large, mut open, mut held) = (Vec::new(), Places::new(), 0);
     for &(at, bytes) in sizes {
-        let too_large = bytes > max_bytes;
+        let full_is_large = matches!(thought, FullIsLarge | AtLeast);
+        let too_large = bytes > max_bytes || full_is_large && bytes == max_bytes;
         if too_large && (matches!(thought, Right | LargeLast) || by_the_book(thought)) {
             let list = if thought == LargeLast { &mut large } else { &mut files };
             list.push(vec![at]);
             continue;
         }
         let over = match thought {
-            FullCloses => held + bytes >= max_bytes,
+            FullCloses | AtLeast => held + bytes >= max_bytes,
             Overshoots => held >= max_bytes,
             LargeJoins => !too_large && held + bytes > max_bytes,
             _ => held + bytes > max_bytes,
@@ -129,20 +128,6 @@ fn grouped(sizes: &[(usize, u64)], max_bytes: u64, thought: Thought) -> Vec<Plac
 /// Whether a weight that is too large becomes a file at once, and leaves the open one open.
 fn by_the_book(thought: Thought) -> bool {
     !matches!(thought, LargeCloses | LargeJoins | EmptyShard | Overshoots)
-}
-
-fn first_fit(sizes: &[(usize, u64)], max_bytes: u64) -> Vec<Places> {
-    let mut files: Vec<(Places, u64)> = Vec::new();
-    for &(at, bytes) in sizes {
-        match files.iter_mut().find(|(_, held)| held.saturating_add(bytes) <= max_bytes) {
-            Some((places, held)) => {
-                places.push(at);
-                *held += bytes;
-            }
-            None => files.push((vec![at], bytes)),
-        }
-    }
-    files.into_iter().map(|(places, _)| places).collect()
 }
 
 fn named(weights: &[Weight], files: &[Places], total_size: u64, thought: Thought) -> Split {
@@ -173,9 +158,10 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (LargeJoins, "5.5-large-joins", JOINS),
     (EmptyShard, "5.5-empty-shard", EMPTY),
     (FullCloses, "5.5-full-closes", FULL),
+    (FullIsLarge, "5.5-full-is-large", FULL_IS_LARGE),
+    (AtLeast, "5.5-full-is-large", FULL_IS_LARGE),
     (Overshoots, "5.5-overshoots", OVERSHOOTS),
     (BySize, "5.5-by-size", ORDER),
-    (FirstFit, "5.5-first-fit", FIT),
     (TiesIgnored, "5.5-ties-ignored", TIES),
     (TiesOfNeighbours, "5.5-ties-of-neighbours", NEIGHBOURS),
     (TiesWhereTheyStand, "5.5-ties-where-they-stand", STAND),
@@ -193,38 +179,40 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (NoneIsOne, "5.5-none-is-one", NONE),
 ];
 
-const CLOSES: &str = "A weight above the limit has closed the open file. It gets a file of \
+pub const CLOSES: &str = "A weight above the limit has closed the open file. It gets a file of \
     its own at once, and the open one stays open: the next weight still goes into it.";
 const LAST: &str = "The weights above the limit got the last numbers. Each becomes a file when its \
     turn comes, before the file that is still open.";
-const JOINS: &str = "A weight above the limit went into a file with others. It has a file to \
+pub const JOINS: &str = "A weight above the limit went into a file with others. It has a file to \
     itself: a reader who can hold one file of the limit's size should meet as few larger ones as \
     possible, and none that is larger than need be.";
-const EMPTY: &str = "There is a file without weights. It was closed because the next weight did \
+pub const EMPTY: &str = "There is a file without weights. It was closed because the next weight did \
     not fit, though nothing was in it.";
-const FULL: &str = "A file that would be exactly full was closed before. At most the limit means \
+pub const FULL: &str = "A file that would be exactly full was closed before. At most the limit means \
     that the limit itself is allowed.";
+const FULL_IS_LARGE: &str = "A weight of exactly the limit was treated as one that is too large, and \
+    got its file before the one that was open. Only more than the limit is too large.";
 const OVERSHOOTS: &str = "The weight was put into the file before the limit was looked at, so that \
     files are larger than the limit. Whether it fits is asked before.";
 const ORDER: &str = "The weights were sorted by size. They go into the files in the order of the \
     state dict, so that a layer's weights lie together, and that of two programs are the same.";
-const FIT: &str = "A weight went back into an earlier file that had room. Once the next file is \
+pub const FIT: &str = "A weight went back into an earlier file that had room. Once the next file is \
     begun, the one before is finished: files are filled in order and never reopened.";
 const TIES: &str = "Tied weights were taken for different tensors: the same elements would be \
     written twice, and after loading they are tied no more. Compare `storage`.";
 const NEIGHBOURS: &str = "A weight was compared with the one directly before it only. An embedding \
     and the head that is tied to it are the first and the last weights of a model: look at all \
     that came before.";
-const STAND: &str = "A second name went into the file that was open when its turn came. The tensor \
+pub const STAND: &str = "A second name went into the file that was open when its turn came. The tensor \
     is in the file of its first name, and there all its names belong.";
 const TOTAL: &str = "`total_size` counts tied weights once for each name. It says how many bytes \
     of tensors are in the files, and each is in them once.";
 const NAMES: &str = "`total_size` is the number of weights. It is their bytes.";
-const LOST: &str = "The second name of a tied weight is in no file. Whoever loads by the index \
+pub const LOST: &str = "The second name of a tied weight is in no file. Whoever loads by the index \
     would report it as missing. All names of a tensor go with the first.";
-const NOTHING: &str = "A weight without elements was left out. It has a name and a shape, and a \
+pub const NOTHING: &str = "A weight without elements was left out. It has a name and a shape, and a \
     strict load asks for it.";
-const OPEN: &str = "The last file is missing. After the last weight a file is still open, and \
+pub const OPEN: &str = "The last file is missing. After the last weight a file is still open, and \
     nothing comes that closes it.";
 const DIGITS: &str = "The numbers are not filled up with zeros to five digits. Programs look for \
     `model-00001-of-00003.safetensors`; `{:05}` writes it.";
@@ -234,11 +222,11 @@ const COUNT: &str = "The count in a name is that of the files so far. It is that
     which is known only when all weights are placed: name the files at the end.";
 const ONE: &str = "One file is enough, and it has a number. It is `model.safetensors` then: \
     programs look for that name first.";
-const INDEX: &str = "One file is enough, and there is an index all the same. It would say nothing \
+pub const INDEX: &str = "One file is enough, and there is an index all the same. It would say nothing \
     that the file does not.";
 const BOTH: &str = "One file is enough, and it was treated as the first of many. It is \
     `model.safetensors` then, without an index.";
-const NONE: &str = "A model without weights got a file. Nothing is to be saved, and no file is \
+pub const NONE: &str = "A model without weights got a file. Nothing is to be saved, and no file is \
     needed.";
 pub const REVERSED: &str = "`weight_map` leads from the files to the weights. A load asks the \
     other way: where is this weight? And a file has many weights, of which one was kept.";

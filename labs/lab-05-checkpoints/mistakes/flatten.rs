@@ -1,6 +1,6 @@
 //! Wrong ways to flatten a tree: 5.1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::super::solution::flatten as right;
 use super::super::tree::{Buffer, Entry, Handle, Node};
@@ -34,17 +34,14 @@ fn buffers(node: &Node, prefix: &str) -> Lines {
 
 /// The right walk, as what is done for a module and what its children are called.
 fn walk(node: &Node, prefix: &str, child: fn(&str, &str) -> String, lines: &mut Lines) {
-    lines.extend(parameters(node, prefix));
-    lines.extend(buffers(node, prefix));
+    lines.extend(ordered(node, prefix, "pb"));
     for (name, node) in &node.children {
         walk(node, &child(prefix, name), child, lines);
     }
 }
 
 fn lines(root: &Node) -> Lines {
-    let mut lines = Vec::new();
-    walk(root, "", |prefix, name| format!("{prefix}{name}."), &mut lines);
-    lines
+    ordered(root, "", "pbc")
 }
 
 fn named(root: &Node, child: fn(&str, &str) -> String) -> Vec<Entry> {
@@ -68,71 +65,57 @@ fn exactly(lines: &Lines) -> Vec<Entry> {
     tied(lines, |a, b| a == b)
 }
 
-fn children_first(node: &Node, prefix: &str, lines: &mut Lines) {
-    for (name, child) in &node.children {
-        children_first(child, &format!("{prefix}{name}."), lines);
+/// The walk in another order: `p` for a module's parameters, `b` for its buffers, `c` for its
+/// children.
+fn ordered(node: &Node, prefix: &str, order: &str) -> Lines {
+    let mut lines = Vec::new();
+    for part in order.chars() {
+        match part {
+            'p' => lines.extend(parameters(node, prefix)),
+            'b' => lines.extend(buffers(node, prefix)),
+            _ => {
+                for (name, child) in &node.children {
+                    lines.extend(ordered(child, &format!("{prefix}{name}."), order));
+                }
+            }
+        }
     }
-    lines.extend(parameters(node, prefix));
-    lines.extend(buffers(node, prefix));
+    lines
 }
 
-fn buffers_first(node: &Node, prefix: &str, lines: &mut Lines) {
-    lines.extend(buffers(node, prefix));
-    lines.extend(parameters(node, prefix));
-    for (name, child) in &node.children {
-        buffers_first(child, &format!("{prefix}{name}."), lines);
-    }
-}
+/// A module that waits for its turn, with the prefix of its names.
+type Waiting<'a> = VecDeque<(String, &'a Node)>;
 
-/// One walk for the parameters, and one for the buffers.
-fn of_kind(node: &Node, prefix: &str, kind: fn(&Node, &str) -> Lines, lines: &mut Lines) {
-    lines.extend(kind(node, prefix));
-    for (name, child) in &node.children {
-        of_kind(child, &format!("{prefix}{name}."), kind, lines);
+/// The walk without a function that calls itself.
+fn waiting(root: &Node, next: for<'a> fn(&mut Waiting<'a>) -> Option<(String, &'a Node)>) -> Lines {
+    let mut modules = Waiting::from([(String::new(), root)]);
+    let mut lines = Vec::new();
+    while let Some((prefix, node)) = next(&mut modules) {
+        lines.extend(ordered(node, &prefix, "pb"));
+        for (name, child) in &node.children {
+            modules.push_back((format!("{prefix}{name}."), child));
+        }
     }
+    lines
 }
 
 fn of_the_order() -> Vec<Wrong> {
     vec![
-        flat("5.1-children-first", "own tensors behind", |root| {
-            let mut lines = Vec::new();
-            children_first(root, "", &mut lines);
-            exactly(&lines)
+        flat("5.1-children-first", "own tensors behind", |root| exactly(&ordered(root, "", "cpb"))),
+        flat("5.1-children-between", "buffers behind the children", |root| {
+            exactly(&ordered(root, "", "pcb"))
         }),
         flat("5.1-buffers-first", "buffers before parameters", |root| {
-            let mut lines = Vec::new();
-            buffers_first(root, "", &mut lines);
-            exactly(&lines)
+            exactly(&ordered(root, "", "bpc"))
         }),
         flat("5.1-all-parameters-first", "named_parameters, then named_buffers", |root| {
-            let mut lines = Vec::new();
-            of_kind(root, "", parameters, &mut lines);
-            of_kind(root, "", buffers, &mut lines);
-            exactly(&lines)
+            exactly(&[ordered(root, "", "pc"), ordered(root, "", "bc")].concat())
         }),
         flat("5.1-level-by-level", "a queue", |root| {
-            let mut queue = std::collections::VecDeque::from([(String::new(), root)]);
-            let mut lines = Vec::new();
-            while let Some((prefix, node)) = queue.pop_front() {
-                lines.extend(parameters(node, &prefix));
-                lines.extend(buffers(node, &prefix));
-                for (name, child) in &node.children {
-                    queue.push_back((format!("{prefix}{name}."), child));
-                }
-            }
-            exactly(&lines)
+            exactly(&waiting(root, |modules| modules.pop_front()))
         }),
         flat("5.1-last-child-first", "a stack", |root| {
-            let mut stack = vec![(String::new(), root)];
-            let mut lines = Vec::new();
-            while let Some((prefix, node)) = stack.pop() {
-                lines.extend(parameters(node, &prefix));
-                lines.extend(buffers(node, &prefix));
-                for (name, child) in &node.children {
-                    stack.push((format!("{prefix}{name}."), child));
-                }
-            }
-            exactly(&lines)
+            exactly(&waiting(root, |modules| modules.pop_back()))
         }),
         flat("5.1-sorted", "a map that sorts", |root| {
             let map: BTreeMap<String, Handle> = lines(root).into_iter().collect();
@@ -161,12 +144,9 @@ fn of_the_choice() -> Vec<Wrong> {
         }),
         flat("5.1-no-buffers", "parameters only", |root| right(&with_buffers(root, |_| None))),
         flat("5.1-one-level", "no walk", |root| {
-            let mut lines = parameters(root, "");
-            lines.extend(buffers(root, ""));
+            let mut lines = ordered(root, "", "pb");
             for (name, child) in &root.children {
-                let prefix = format!("{name}.");
-                lines.extend(parameters(child, &prefix));
-                lines.extend(buffers(child, &prefix));
+                lines.extend(ordered(child, &format!("{name}."), "pb"));
             }
             exactly(&lines)
         }),
@@ -184,6 +164,24 @@ fn of_the_choice() -> Vec<Wrong> {
     ]
 }
 
+/// The right entries under other names.
+fn renamed(root: &Node, name: fn(&str) -> String) -> Vec<Entry> {
+    let other =
+        |it: Entry| Entry { name: name(&it.name), alias_of: it.alias_of.as_deref().map(name) };
+    right(root).into_iter().map(other).collect()
+}
+
+/// One prefix, which nobody shortens again.
+fn growing(node: &Node, prefix: &mut String, lines: &mut Lines) {
+    lines.extend(ordered(node, prefix, "pb"));
+    let own = prefix.clone();
+    for (name, child) in &node.children {
+        prefix.push_str(&format!("{name}."));
+        growing(child, &mut prefix.clone(), lines);
+    }
+    *prefix = own;
+}
+
 fn of_the_names() -> Vec<Wrong> {
     vec![
         flat("5.1-parent-only", "the name of the module", |root| {
@@ -191,7 +189,34 @@ fn of_the_names() -> Vec<Wrong> {
         }),
         flat("5.1-no-prefix", "names in their modules", |root| named(root, |_, _| String::new())),
         flat("5.1-leading-dot", "a dot in front of each name", |root| {
-            named(root, |prefix, name| format!("{prefix}.{name}."))
+            renamed(root, |name| format!(".{name}"))
+        }),
+        flat("5.1-no-dots", "names one behind the other", |root| {
+            named(root, |prefix, name| format!("{prefix}{name}"))
+        }),
+        flat("5.1-growing-prefix", "one prefix for all children", |root| {
+            let mut lines = Vec::new();
+            growing(root, &mut String::new(), &mut lines);
+            exactly(&lines)
+        }),
+        flat("5.1-other-names", "underscores", |root| renamed(root, |name| name.replace('.', "_"))),
+        flat("5.1-another-order", "pushed in front", |root| {
+            right(root).into_iter().rev().collect()
+        }),
+        flat("5.1-entries-too-many", "an entry for the model", |root| {
+            let model = Entry { name: "model".to_string(), alias_of: None };
+            right(root).into_iter().chain([model]).collect()
+        }),
+        flat("5.1-entries-lack", "not under a third name", |root| {
+            let mut seen = Vec::new();
+            let mut all = right(root);
+            all.retain(|it| {
+                it.alias_of.is_none() || {
+                    seen.push(it.alias_of.clone());
+                    seen.iter().filter(|other| **other == it.alias_of).count() < 2
+                }
+            });
+            all
         }),
         flat("5.1-slashes", "a path", |root| {
             named(root, |prefix, name| format!("{prefix}{name}/"))
@@ -217,9 +242,7 @@ fn visit_hidden(node: &Node, prefix: &str, hidden: &mut Vec<(String, Handle, boo
 }
 
 fn per_module(node: &Node, prefix: &str, entries: &mut Vec<Entry>) {
-    let mut own = parameters(node, prefix);
-    own.extend(buffers(node, prefix));
-    entries.extend(exactly(&own));
+    entries.extend(exactly(&ordered(node, prefix, "pb")));
     for (name, child) in &node.children {
         per_module(child, &format!("{prefix}{name}."), entries);
     }
@@ -227,9 +250,7 @@ fn per_module(node: &Node, prefix: &str, entries: &mut Vec<Entry>) {
 
 /// The names of all parameters.
 fn is_parameter(root: &Node) -> Vec<String> {
-    let mut lines = Vec::new();
-    of_kind(root, "", parameters, &mut lines);
-    lines.into_iter().map(|(name, _)| name).collect()
+    ordered(root, "", "pc").into_iter().map(|(name, _)| name).collect()
 }
 
 fn of_ties() -> Vec<Wrong> {
@@ -261,6 +282,36 @@ fn of_ties() -> Vec<Wrong> {
         }),
         flat("5.1-same-shape", "the storage not asked", |root| {
             tied(&lines(root), |a, b| *a == Handle { storage: a.storage, ..b.clone() })
+        }),
+        flat("5.1-no-tie", "storage, shape, dtype", |root| {
+            tied(&lines(root), |a, b| {
+                let key = |it: &Handle| (it.storage, it.shape.clone(), it.dtype);
+                key(a) == key(b)
+            })
+        }),
+        flat("5.1-tie-not-seen", "ties under equal names", |root| {
+            let lines = lines(root);
+            let own = |name: &str| name.split('.').next_back().map(str::to_string);
+            let mut entries = exactly(&lines);
+            entries.iter_mut().for_each(|it| {
+                it.alias_of.take_if(|first| own(first) != own(&it.name));
+            });
+            entries
+        }),
+        flat("5.1-alias-of-itself", "noted before it is looked for", |root| {
+            let own = |it: Entry| Entry { alias_of: it.alias_of.or(Some(it.name.clone())), ..it };
+            right(root).into_iter().map(own).collect()
+        }),
+        flat("5.1-alias-of-another", "the shortest name", |root| {
+            let mut entries = right(root);
+            for at in 0..entries.len() {
+                let first = entries[at].alias_of.clone();
+                let same =
+                    entries[..at].iter().filter(|it| first.is_some() && it.alias_of == first);
+                let shorter = same.map(|it| it.name.clone()).min_by_key(String::len);
+                entries[at].alias_of = shorter.or(first);
+            }
+            entries
         }),
         flat("5.1-strides-unseen", "storage, offset, shape, dtype", |root| {
             tied(&lines(root), |a, b| {

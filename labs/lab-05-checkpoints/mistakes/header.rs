@@ -8,13 +8,9 @@ type Answer = Result<Vec<TensorInfo>, Refusal>;
 type Pairs = Vec<(String, Json)>;
 
 pub fn mistakes() -> Vec<Wrong> {
-    let mut all = of_the_length();
-    all.extend(of_the_text());
-    all.extend(of_the_names());
-    all.extend(of_the_fields());
-    all.extend(of_the_row());
-    all.extend(of_the_answer());
-    all
+    let of_files = [of_the_length(), of_the_text(), of_the_names()];
+    let of_tensors = [of_the_fields(), of_the_row(), of_the_answer()];
+    of_files.into_iter().chain(of_tensors).flatten().collect()
 }
 
 fn read(diagnosis: &'static str, name: &'static str, read_header: fn(&[u8]) -> Answer) -> Wrong {
@@ -330,6 +326,10 @@ fn of_the_text() -> Vec<Wrong> {
 fn of_the_names() -> Vec<Wrong> {
     vec![
         read("5.2-duplicate", "a map keeps the last", |file| with(file, LastWins)),
+        read("5.2-duplicate-in-the-row", "the row before the names", |file| {
+            let row = |it: Problem| if it == Problem::Duplicate { Problem::NotInARow } else { it };
+            with(file, Nothing).map_err(|it| Refusal { problem: row(it.problem), ..it })
+        }),
         read("5.2-duplicate-metadata", "metadata skipped before", |file| with(file, MetadataTwice)),
         read("5.2-metadata-not-read", "metadata skipped unseen", |file| with(file, MetadataUnseen)),
         read("5.2-metadata-is-a-tensor", "metadata like a tensor", |file| {
@@ -387,6 +387,11 @@ fn of_the_answer() -> Vec<Wrong> {
     vec![
         read("5.2-answer-in-another-order", "sorted by offsets", |file| with(file, Sorted)),
         read("5.2-absolute-offsets", "offsets in the file", |file| with(file, Absolute)),
+        read("5.2-offsets-of-the-file", "offsets from the file's first byte", |file| {
+            let tensors = with(file, Nothing)?;
+            let moved = tensors.first().map(|first| refusal(Problem::NotInARow, &first.name));
+            moved.map_or(Ok(tensors), Err)
+        }),
         read("5.2-none-refused", "no tensors, no file", |file| match with(file, Nothing) {
             Ok(tensors) if tensors.is_empty() => Err(refusal(Problem::NotAnObject, "")),
             answer => answer,

@@ -1,385 +1,266 @@
-//! Wrong ways to load: 5.3. Each is the right one with a step of it changed.
-
-use std::collections::BTreeSet;
+//! Wrong ways to load: 5.3. All go through one loader, and each does one thing otherwise.
 
 use super::super::loading::{Complaint, MapLocation, Placed, Saved, Slot};
-use super::super::solution::load as right;
 use super::{Wrong, wrong};
 
+/// What a loader does otherwise.
+#[derive(Clone, Copy, PartialEq)]
+enum Other {
+    ReturnsAtOnce,
+    MissingHides,
+    NamesHide,
+    NoDeviceEnds,
+    ExcusesAll,
+    AlwaysStrict,
+    NeverStrict,
+    MissingAlways,
+    UnexpectedAlways,
+    Exchanges,
+    Strips,
+    ModelOnly,
+    FileOnly,
+    ShapesIfStrict,
+    ShapesExchanged,
+    OneIsEnough,
+    SameCount,
+    ComparesLater,
+    DevicesUnseen,
+    DevicesIfStrict,
+    AsksOfKnown,
+    AsksOfSaved,
+    PlacesKnown,
+    SkipsUnexpected,
+    EachDeviceOnce,
+    FallsBack,
+    MapIgnored,
+    Backwards,
+    Chained,
+    ElseCpu,
+    ElseRefused,
+    CopiesFitting,
+    CopiesFirst,
+    CopiesNothing,
+    CopiesByPlace,
+    CopiesMatrices,
+    CopiesSlices,
+}
+
+use Other::*;
+
 type Answer = Result<Vec<Placed>, Vec<Complaint>>;
-type Load = fn(&mut [Slot], &[Saved], &MapLocation, &[String], bool) -> Answer;
+type How<'a> = (&'a MapLocation, &'a [String], bool);
+
+/// Where a tensor goes; none where that is refused.
+fn device(saved: &Saved, map: &MapLocation, other: Other) -> Option<String> {
+    let device = &saved.device;
+    let pairs = match map {
+        _ if other == MapIgnored => return Some(device.clone()),
+        MapLocation::Saved => return Some(device.clone()),
+        MapLocation::Device(to) => return Some(to.clone()),
+        MapLocation::Table(pairs) => pairs,
+    };
+    if other == Chained {
+        let step = |device: String, (from, to): &(String, String)| {
+            if *from == device { to.clone() } else { device }
+        };
+        return Some(pairs.iter().fold(device.clone(), step));
+    }
+    let pair = match other {
+        // A map keeps the last pair with a key.
+        Backwards => pairs.iter().rfind(|(_, to)| to == device).map(|(from, _)| from),
+        _ => pairs.iter().find(|(from, _)| from == device).map(|(_, to)| to),
+    };
+    match other {
+        ElseRefused => pair.cloned(),
+        ElseCpu => Some(pair.map_or("cpu", |to| to).to_string()),
+        _ => Some(pair.unwrap_or(device).clone()),
+    }
+}
+
+/// The walk through the file.
+fn through_file(
+    (model, file): (&[Slot], &[Saved]),
+    (map, here, strict): How,
+    other: Other,
+) -> (Vec<Placed>, Vec<Complaint>) {
+    let (mut placed, mut complaints) = (Vec::new(), Vec::new());
+    for saved in file {
+        let known = model.iter().any(|slot| slot.name == saved.name);
+        let found = device(saved, map, other);
+        let asked = if other == AsksOfSaved { Some(&saved.device) } else { found.as_ref() };
+        let present = asked.is_some_and(|it| here.contains(it));
+        let unseen = match other {
+            DevicesUnseen | FallsBack => true,
+            DevicesIfStrict => !strict,
+            AsksOfKnown => !known,
+            _ => false,
+        };
+        let (name, mut device) = (saved.name.clone(), found.unwrap_or(saved.device.clone()));
+        if other == FallsBack && !present {
+            device = "cpu".to_string();
+        }
+        let again =
+            |it: &Complaint| matches!(it, Complaint::NoDevice { device: it, .. } if *it == device);
+        let skipped = match other {
+            SkipsUnexpected => !known,
+            PlacesKnown => !known && present,
+            EachDeviceOnce => !present && complaints.iter().any(again),
+            _ => false,
+        };
+        if !skipped && (present || unseen) {
+            placed.push(Placed { name, device });
+        } else if !skipped {
+            complaints.push(Complaint::NoDevice { name, device });
+            if other == NoDeviceEnds {
+                continue;
+            }
+        }
+        if (strict || other == UnexpectedAlways) && !known && other != ModelOnly {
+            let name = saved.name.clone();
+            let unexpected = Complaint::Unexpected(name.clone());
+            complaints.push(if other == Exchanges { Complaint::Missing(name) } else { unexpected });
+        }
+    }
+    (placed, complaints)
+}
+
+/// The walk through the model.
+fn through_model(
+    (model, file): (&[Slot], &[Saved]),
+    strict: bool,
+    other: Other,
+    complaints: &mut Vec<Complaint>,
+) {
+    for slot in model {
+        let name = slot.name.clone();
+        let Some(saved) = file.iter().find(|it| it.name == slot.name) else {
+            if (strict || other == MissingAlways) && other != FileOnly {
+                let missing = Complaint::Missing(name.clone());
+                let exchanged = other == Exchanges;
+                complaints.push(if exchanged { Complaint::Unexpected(name) } else { missing });
+            }
+            continue;
+        };
+        let fits = match other {
+            OneIsEnough => saved.values.len() == 1,
+            SameCount => saved.values.len() == slot.values.len(),
+            ShapesIfStrict => !strict,
+            ComparesLater => !complaints.is_empty(),
+            _ => false,
+        };
+        if !fits && saved.shape != slot.shape {
+            let (mut model, mut file) = (slot.shape.clone(), saved.shape.clone());
+            if other == ShapesExchanged {
+                (model, file) = (file, model);
+            }
+            complaints.push(Complaint::Mismatch { name, model, file });
+        }
+    }
+}
+
+/// What is left of the report.
+fn hide(complaints: &mut Vec<Complaint>, other: Other) {
+    let missing = |it: &Complaint| matches!(it, Complaint::Missing(_));
+    let named = |it: &Complaint| missing(it) || matches!(it, Complaint::Unexpected(_));
+    match other {
+        ReturnsAtOnce => complaints.truncate(1),
+        MissingHides if complaints.iter().any(missing) => complaints.retain(missing),
+        NamesHide if complaints.iter().any(named) => {
+            complaints.retain(|it| !matches!(it, Complaint::Mismatch { .. }));
+        }
+        _ => {}
+    }
+}
+
+fn copy(model: &mut [Slot], file: &[Saved], other: Other) {
+    for (i, slot) in model.iter_mut().enumerate() {
+        let own = file.iter().find(|it| it.name == slot.name);
+        let found = match other {
+            CopiesByPlace => file.get(i).filter(|it| it.shape == slot.shape),
+            CopiesFitting => own.filter(|it| it.shape == slot.shape),
+            CopiesMatrices => own.filter(|_| slot.shape.len() == 2),
+            CopiesNothing => None,
+            _ => own,
+        };
+        match found {
+            Some(saved) if other == CopiesSlices => slot.values.copy_from_slice(&saved.values),
+            Some(saved) => slot.values.clone_from(&saved.values),
+            None => {}
+        }
+    }
+}
+
+fn loads(model: &mut [Slot], file: &[Saved], (map, here, strict): How, other: Other) -> Answer {
+    let strict = (strict || other == AlwaysStrict) && other != NeverStrict;
+    let (placed, mut complaints) = through_file((model, file), (map, here, strict), other);
+    through_model((model, file), strict, other, &mut complaints);
+    hide(&mut complaints, other);
+    if matches!(other, CopiesFitting | CopiesFirst | CopiesSlices) {
+        copy(model, file, other);
+    }
+    if !complaints.is_empty() && (strict || other != ExcusesAll) {
+        return Err(complaints);
+    }
+    copy(model, file, other);
+    Ok(placed)
+}
+
+/// A name without the module that DataParallel puts in front of it.
+fn stripped(file: &[Saved]) -> Vec<Saved> {
+    let strip = |name: &str| name.strip_prefix("module.").unwrap_or(name).to_string();
+    file.iter().map(|it| Saved { name: strip(&it.name), ..it.clone() }).collect()
+}
+
+/// `one!(key, name, other)`.
+macro_rules! one {
+    ($diagnosis:literal, $name:literal, $other:expr) => {
+        wrong("5.3", $diagnosis, $name, |table| {
+            table.load = |model, file, map, here, strict| {
+                let file = if $other == Strips { stripped(file) } else { file.to_vec() };
+                loads(model, &file, (map, here, strict), $other)
+            };
+        })
+    };
+}
 
 pub fn mistakes() -> Vec<Wrong> {
-    let mut all = of_the_report();
-    all.extend(of_the_kinds());
-    all.extend(of_the_copy());
-    all.extend(of_strict());
-    all.extend(of_shapes());
-    all.extend(of_devices());
-    all.extend(of_places());
-    all.extend(of_the_table());
-    all
-}
-
-fn loads(diagnosis: &'static str, name: &'static str, load: Load) -> Wrong {
-    wrong("5.3", diagnosis, name, |table| table.load = load)
-}
-
-/// The complaints of the right answer, without changing anything.
-fn complaints(
-    model: &[Slot],
-    file: &[Saved],
-    map: &MapLocation,
-    here: &[String],
-    strict: bool,
-) -> Vec<Complaint> {
-    right(&mut model.to_vec(), file, map, here, strict).err().unwrap_or_default()
-}
-
-fn is_name(complaint: &Complaint) -> bool {
-    matches!(complaint, Complaint::Missing(_) | Complaint::Unexpected(_))
-}
-
-fn has(here: &[String], device: &str) -> bool {
-    here.iter().any(|it| it == device)
-}
-
-/// Loads where the complaints that are left are none.
-fn unless(left: Vec<Complaint>, model: &mut [Slot], file: &[Saved], map: &MapLocation) -> Answer {
-    if !left.is_empty() {
-        return Err(left);
-    }
-    copy_fitting(model, file);
-    Ok(places(file, map))
-}
-
-fn places(file: &[Saved], map: &MapLocation) -> Vec<Placed> {
-    let place = |saved: &Saved| Placed { name: saved.name.clone(), device: target(saved, map) };
-    file.iter().map(place).collect()
-}
-
-fn target(saved: &Saved, map: &MapLocation) -> String {
-    match map {
-        MapLocation::Saved => saved.device.clone(),
-        MapLocation::Device(to) => to.clone(),
-        MapLocation::Table(pairs) => {
-            let pair = pairs.iter().find(|(from, _)| *from == saved.device);
-            pair.map_or(saved.device.clone(), |(_, to)| to.clone())
-        }
-    }
-}
-
-fn copy_fitting(model: &mut [Slot], file: &[Saved]) {
-    for slot in model {
-        for saved in file {
-            if saved.name == slot.name && saved.shape == slot.shape {
-                slot.values = saved.values.clone();
-            }
-        }
-    }
-}
-
-fn of_the_report() -> Vec<Wrong> {
     vec![
-        loads("5.3-first-only", "the first complaint", |model, file, map, here, strict| {
-            right(model, file, map, here, strict).map_err(|mut all| {
-                // Unexpected and missing names are what the walk meets first.
-                all.sort_by_key(|it| match it {
-                    Complaint::Missing(_) => 0,
-                    Complaint::Unexpected(_) => 1,
-                    Complaint::Mismatch { .. } => 2,
-                    Complaint::NoDevice { .. } => 3,
-                });
-                let rank = |it: &Complaint, model: &[Slot], file: &[Saved]| match it {
-                    Complaint::Missing(name) | Complaint::Mismatch { name, .. } => {
-                        model.iter().position(|slot| slot.name == *name)
-                    }
-                    Complaint::Unexpected(name) | Complaint::NoDevice { name, .. } => {
-                        file.iter().position(|saved| saved.name == *name)
-                    }
-                };
-                let first = all.remove(0);
-                let same = std::mem::discriminant(&first);
-                let rest = all.into_iter().filter(|it| std::mem::discriminant(it) == same);
-                let all = std::iter::once(first).chain(rest);
-                vec![all.min_by_key(|it| rank(it, model, file)).expect("there is one")]
-            })
-        }),
-        loads("5.3-one-kind", "missing ones returned at once", |model, file, map, here, strict| {
-            right(model, file, map, here, strict).map_err(|all| {
-                let missing = |it: &Complaint| matches!(it, Complaint::Missing(_));
-                let some = all.iter().any(missing);
-                all.into_iter().filter(|it| !some || missing(it)).collect()
-            })
-        }),
-    ]
-}
-
-fn of_the_kinds() -> Vec<Wrong> {
-    vec![
-        loads(
-            "5.3-names-hide-shapes",
-            "names returned at once",
-            |model, file, map, here, strict| {
-                right(model, file, map, here, strict).map_err(|all| {
-                    let some = all.iter().any(is_name);
-                    let shape = |it: &Complaint| matches!(it, Complaint::Mismatch { .. });
-                    all.into_iter().filter(|it| !some || !shape(it)).collect()
-                })
-            },
-        ),
-        loads("5.3-shapes-exchanged", "file and model", |model, file, map, here, strict| {
-            let exchanged = |it| match it {
-                Complaint::Mismatch { name, model, file } => {
-                    Complaint::Mismatch { name, model: file, file: model }
-                }
-                it => it,
-            };
-            right(model, file, map, here, strict)
-                .map_err(|all| all.into_iter().map(exchanged).collect())
-        }),
-    ]
-}
-
-fn of_the_copy() -> Vec<Wrong> {
-    vec![
-        loads("5.3-changed-on-error", "copied on the way", |model, file, map, here, strict| {
-            let answer = right(&mut model.to_vec(), file, map, here, strict);
-            copy_fitting(model, file);
-            answer
-        }),
-        loads("5.3-copied-before-compared", "copied by name", |model, file, map, here, strict| {
-            let answer = right(&mut model.to_vec(), file, map, here, strict);
-            for slot in model {
-                if let Some(saved) = file.iter().find(|saved| saved.name == slot.name) {
-                    slot.values.clone_from(&saved.values);
-                }
-            }
-            answer
-        }),
-        loads("5.3-not-copied", "into a copy of the model", |model, file, map, here, strict| {
-            right(&mut model.to_vec(), file, map, here, strict)
-        }),
-        loads("5.3-matched-by-place", "zip", |model, file, map, here, strict| {
-            let before = model.to_vec();
-            let answer = right(model, file, map, here, strict)?;
-            for (i, slot) in model.iter_mut().enumerate() {
-                slot.values.clone_from(&before[i].values);
-                if let Some(saved) = file.get(i).filter(|saved| saved.shape == slot.shape) {
-                    slot.values.clone_from(&saved.values);
-                }
-            }
-            Ok(answer)
-        }),
-        loads("5.3-panics", "copy_from_slice", |model, file, map, here, strict| {
-            for slot in model.to_vec().iter_mut() {
-                if let Some(saved) = file.iter().find(|saved| saved.name == slot.name) {
-                    slot.values.copy_from_slice(&saved.values);
-                }
-            }
-            right(model, file, map, here, strict)
-        }),
-    ]
-}
-
-fn of_strict() -> Vec<Wrong> {
-    vec![
-        loads("5.3-always-strict", "strict not looked at", |model, file, map, here, _| {
-            right(model, file, map, here, true)
-        }),
-        loads("5.3-never-strict", "names are nobody's concern", |model, file, map, here, _| {
-            right(model, file, map, here, false)
-        }),
-        loads("5.3-missing-always", "missing ones always", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, true);
-            left.retain(|it| strict || !matches!(it, Complaint::Unexpected(_)));
-            unless(left, model, file, map)
-        }),
-        loads(
-            "5.3-unexpected-always",
-            "unexpected ones always",
-            |model, file, map, here, strict| {
-                let mut left = complaints(model, file, map, here, true);
-                left.retain(|it| strict || !matches!(it, Complaint::Missing(_)));
-                unless(left, model, file, map)
-            },
-        ),
-        loads("5.3-lenient-shapes", "shapes if strict", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            left.retain(|it| strict || !matches!(it, Complaint::Mismatch { .. }));
-            unless(left, model, file, map)
-        }),
-        loads("5.3-devices-if-strict", "devices if strict", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            left.retain(|it| strict || !matches!(it, Complaint::NoDevice { .. }));
-            unless(left, model, file, map)
-        }),
-    ]
-}
-
-/// Compares shapes otherwise, and copies what is taken for equal.
-fn by(
-    fits: fn(&Slot, &Saved) -> bool,
-    model: &mut [Slot],
-    file: &[Saved],
-    (map, here, strict): (&MapLocation, &[String], bool),
-) -> Answer {
-    let mut left = complaints(model, file, map, here, strict);
-    let pair = |name: &String| {
-        let slot = model.iter().find(|slot| slot.name == *name);
-        slot.zip(file.iter().find(|saved| saved.name == *name))
-    };
-    left.retain(|it| match it {
-        Complaint::Mismatch { name, .. } => !pair(name).is_some_and(|(a, b)| fits(a, b)),
-        _ => true,
-    });
-    if !left.is_empty() {
-        return Err(left);
-    }
-    for slot in model {
-        if let Some(saved) = file.iter().find(|saved| saved.name == slot.name) {
-            if saved.values.len() == slot.values.len() {
-                slot.values.clone_from(&saved.values);
-            } else {
-                slot.values.fill(saved.values[0]);
-            }
-        }
-    }
-    Ok(places(file, map))
-}
-
-fn of_shapes() -> Vec<Wrong> {
-    vec![
-        loads("5.3-broadcast", "one element fits all", |model, file, map, here, strict| {
-            by(|_, saved| saved.values.len() == 1, model, file, (map, here, strict))
-        }),
-        loads("5.3-same-count", "as many elements", |model, file, map, here, strict| {
-            let same = |slot: &Slot, saved: &Saved| slot.values.len() == saved.values.len();
-            by(same, model, file, (map, here, strict))
-        }),
-    ]
-}
-
-fn of_devices() -> Vec<Wrong> {
-    vec![
-        loads("5.3-devices-unseen", "no device asked for", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            left.retain(|it| !matches!(it, Complaint::NoDevice { .. }));
-            unless(left, model, file, map)
-        }),
-        loads("5.3-saved-device-asked", "where it was", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            left.retain(|it| !matches!(it, Complaint::NoDevice { .. }));
-            for Saved { name, device, .. } in file {
-                if !has(here, device) {
-                    let (name, device) = (name.clone(), device.clone());
-                    left.push(Complaint::NoDevice { name, device });
-                }
-            }
-            unless(left, model, file, map)
-        }),
-        loads(
-            "5.3-unexpected-not-placed",
-            "only what is needed",
-            |model, file, map, here, strict| {
-                let known: Vec<Saved> = file
-                    .iter()
-                    .filter(|saved| model.iter().any(|slot| slot.name == saved.name))
-                    .cloned()
-                    .collect();
-                let unexpected = file.iter().filter(|saved| !known.contains(saved));
-                let unexpected = unexpected.map(|it| Complaint::Unexpected(it.name.clone()));
-                let mut left = complaints(model, &known, map, here, strict);
-                if strict {
-                    left.extend(unexpected);
-                }
-                unless(left, model, &known, map)
-            },
-        ),
-    ]
-}
-
-fn of_places() -> Vec<Wrong> {
-    vec![
-        loads("5.3-each-device-once", "a set of devices", |model, file, map, here, strict| {
-            let mut seen = BTreeSet::new();
-            right(model, file, map, here, strict).map_err(|mut all| {
-                all.retain(|it| match it {
-                    Complaint::NoDevice { device, .. } => seen.insert(device.clone()),
-                    _ => true,
-                });
-                all
-            })
-        }),
-        loads("5.3-falls-back", "else the CPU", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            left.retain(|it| !matches!(it, Complaint::NoDevice { .. }));
-            let mut placed = unless(left, model, file, map)?;
-            for place in &mut placed {
-                if !has(here, &place.device) {
-                    place.device = "cpu".to_string();
-                }
-            }
-            Ok(placed)
-        }),
-        loads("5.3-map-ignored", "where they were saved", |model, file, _, here, strict| {
-            right(model, file, &MapLocation::Saved, here, strict)
-        }),
-    ]
-}
-
-/// Each tensor with the device that a table gives it.
-fn moved(
-    file: &[Saved],
-    map: &MapLocation,
-    to: fn(&[(String, String)], &str) -> String,
-) -> Vec<Saved> {
-    let MapLocation::Table(pairs) = map else { return file.to_vec() };
-    let moved = |saved: &Saved| Saved { device: to(pairs, &saved.device), ..saved.clone() };
-    file.iter().map(moved).collect()
-}
-
-fn after(map: &MapLocation) -> MapLocation {
-    if let MapLocation::Table(_) = map { MapLocation::Saved } else { map.clone() }
-}
-
-fn of_the_table() -> Vec<Wrong> {
-    vec![
-        loads("5.3-table-chained", "each pair in turn", |model, file, map, here, strict| {
-            let moved = moved(file, map, |pairs, device| {
-                let step = |device: String, (from, to): &(String, String)| {
-                    if *from == device { to.clone() } else { device }
-                };
-                pairs.iter().fold(device.to_string(), step)
-            });
-            right(model, &moved, &after(map), here, strict)
-        }),
-        loads("5.3-table-else-cpu", "others to the CPU", |model, file, map, here, strict| {
-            let moved = moved(file, map, |pairs, device| {
-                let pair = pairs.iter().find(|(from, _)| from == device);
-                pair.map_or("cpu".to_string(), |(_, to)| to.clone())
-            });
-            right(model, &moved, &after(map), here, strict)
-        }),
-        loads("5.3-table-else-refused", "others refused", |model, file, map, here, strict| {
-            let mut left = complaints(model, file, map, here, strict);
-            if let MapLocation::Table(pairs) = map {
-                for Saved { name, device, .. } in file {
-                    let named = pairs.iter().any(|(from, _)| from == device);
-                    if !named && has(here, device) {
-                        let (name, device) = (name.clone(), device.clone());
-                        left.push(Complaint::NoDevice { name, device });
-                    }
-                }
-            }
-            unless(left, model, file, map)
-        }),
-        loads("5.3-table-backwards", "to, from", |model, file, map, here, strict| {
-            let moved = moved(file, map, |pairs, device| {
-                let pair = pairs.iter().find(|(_, to)| to == device);
-                pair.map_or(device.to_string(), |(from, _)| from.clone())
-            });
-            right(model, &moved, &after(map), here, strict)
-        }),
+        one!("5.3-first-only", "returns at once", ReturnsAtOnce),
+        one!("5.3-one-kind", "missing ones returned at once", MissingHides),
+        one!("5.3-names-hide-shapes", "names returned at once", NamesHide),
+        one!("5.3-no-device-hides", "continue after the device", NoDeviceEnds),
+        one!("5.3-excuses-all", "complaints if strict", ExcusesAll),
+        one!("5.3-always-strict", "strict not looked at", AlwaysStrict),
+        one!("5.3-never-strict", "names are nobody's concern", NeverStrict),
+        one!("5.3-missing-always", "missing ones always", MissingAlways),
+        one!("5.3-unexpected-always", "unexpected ones always", UnexpectedAlways),
+        one!("5.3-names-exchanged", "the one for the other", Exchanges),
+        one!("5.3-prefix-stripped", "names as without DataParallel", Strips),
+        one!("5.3-unexpected-lacks", "the model only", ModelOnly),
+        one!("5.3-missing-lacks", "the file only", FileOnly),
+        one!("5.3-lenient-shapes", "shapes if strict", ShapesIfStrict),
+        one!("5.3-shapes-exchanged", "file and model", ShapesExchanged),
+        one!("5.3-broadcast", "one element fits all", OneIsEnough),
+        one!("5.3-same-count", "as many elements", SameCount),
+        one!("5.3-mismatch-lacks", "shapes if all else is right", ComparesLater),
+        one!("5.3-devices-unseen", "no device asked for", DevicesUnseen),
+        one!("5.3-devices-if-strict", "devices if strict", DevicesIfStrict),
+        one!("5.3-devices-of-known", "devices of known names", AsksOfKnown),
+        one!("5.3-saved-device-asked", "here has the saved one", AsksOfSaved),
+        one!("5.3-not-all-placed", "places known names", PlacesKnown),
+        one!("5.3-unexpected-not-placed", "only what is needed", SkipsUnexpected),
+        one!("5.3-each-device-once", "a set of devices", EachDeviceOnce),
+        one!("5.3-falls-back", "else the CPU", FallsBack),
+        one!("5.3-map-ignored", "where they were saved", MapIgnored),
+        one!("5.3-table-backwards", "a map from right to left", Backwards),
+        one!("5.3-table-chained", "each pair in turn", Chained),
+        one!("5.3-table-else-cpu", "others to the CPU", ElseCpu),
+        one!("5.3-table-else-refused", "no pair, no device", ElseRefused),
+        one!("5.3-changed-on-error", "copied on the way", CopiesFitting),
+        one!("5.3-copied-before-compared", "copied by name", CopiesFirst),
+        one!("5.3-not-copied", "into a copy of the model", CopiesNothing),
+        one!("5.3-matched-by-place", "zip", CopiesByPlace),
+        one!("5.3-other-values", "matrices only", CopiesMatrices),
+        one!("5.3-panics", "copy_from_slice", CopiesSlices),
     ]
 }

@@ -28,53 +28,21 @@ fn numel(shapes: &[Vec<usize>]) -> usize {
     shapes.iter().map(|shape| shape.iter().product::<usize>()).sum()
 }
 
-/// Reads of the elements from `begin` to `end`, where a file has `old` of them.
-fn between(begin: usize, end: usize, old: usize) -> Vec<Read> {
-    let mut reads = Vec::new();
-    let mut at = begin;
-    while at < end {
-        let count = (end - at).min(old - at % old);
-        reads.push(Read { file: at / old, from: at % old, count, to: at - begin });
-        at += count;
-    }
-    reads
-}
-
 fn of_flat_shares() -> Vec<Wrong> {
-    vec![
-        flat("5.6-rounded-down", "divides", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let share = total / new;
-            between(rank * share, (rank + 1) * share, total / old)
-        }),
-        flat("5.6-padding-cut", "cuts the files as they are", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let saved = total.div_ceil(old);
-            let share = (saved * old).div_ceil(new);
-            let end = total.min((rank + 1) * share);
-            between(end.min(rank * share), end, saved)
-        }),
-        flat("5.6-padding-read", "to the end of the share", |shapes, old, new, rank| {
-            let (saved, share) = (numel(shapes).div_ceil(old), numel(shapes).div_ceil(new));
-            let end = (saved * old).min((rank + 1) * share);
-            between(end.min(rank * share), end, saved)
-        }),
-        flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
-            let total = numel(shapes);
-            let begin =
-                |world: usize, rank: usize| rank * (total / world) + rank.min(total % world);
-            let (first, last) = (begin(new, rank), begin(new, rank + 1));
-            let mut reads = Vec::new();
-            for file in 0..old {
-                let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
-                if from < to {
-                    let (count, place) = (to - from, from - first);
-                    reads.push(Read { file, from: from - begin(old, file), count, to: place });
-                }
+    vec![flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
+        let total = numel(shapes);
+        let begin = |world: usize, rank: usize| rank * (total / world) + rank.min(total % world);
+        let (first, last) = (begin(new, rank), begin(new, rank + 1));
+        let mut reads = Vec::new();
+        for file in 0..old {
+            let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
+            if from < to {
+                let (count, place) = (to - from, from - first);
+                reads.push(Read { file, from: from - begin(old, file), count, to: place });
             }
-            reads
-        }),
-    ]
+        }
+        reads
+    })]
 }
 
 fn of_other_layouts() -> Vec<Wrong> {
@@ -96,11 +64,6 @@ fn of_other_layouts() -> Vec<Wrong> {
                 shapes.iter().map(|shape| vec![shape.iter().product()]).collect();
             solution::reads_per_parameter(&columns, old, new, rank)
         }),
-        flat("5.6-empty-share", "no smaller one", |shapes, old, new, rank| {
-            let share = numel(shapes).div_ceil(new);
-            let left = numel(shapes) - rank * share;
-            between(rank * share, rank * share + left.min(share), numel(shapes).div_ceil(old))
-        }),
     ]
 }
 
@@ -112,42 +75,6 @@ fn of_places() -> Vec<Wrong> {
         }),
         flat("5.6-same-for-all", "forgets the rank", |shapes, old, new, _| {
             solution::reads_flat(shapes, old, new, 0)
-        }),
-        flat("5.6-from-in-the-model", "from in the model", |shapes, old, new, rank| {
-            let saved = numel(shapes).div_ceil(old);
-            let moved = |read: Read| Read { from: read.from + read.file * saved, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
-        }),
-        flat("5.6-to-in-the-model", "to in the model", |shapes, old, new, rank| {
-            let share = numel(shapes).div_ceil(new);
-            let moved = |read: Read| Read { to: read.to + rank * share, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(moved).collect()
-        }),
-        flat("5.6-bytes", "bytes", |shapes, old, new, rank| {
-            let bytes = |Read { file, from, count, to }| Read {
-                file,
-                from: 4 * from,
-                count: 4 * count,
-                to: 4 * to,
-            };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(bytes).collect()
-        }),
-        flat("5.6-no-such-file", "files counted from 1", |shapes, old, new, rank| {
-            let next = |read: Read| Read { file: read.file + 1, ..read };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(next).collect()
-        }),
-        flat("5.6-behind-the-share", "to the end of each file", |shapes, old, new, rank| {
-            let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
-            let whole = |read: Read| Read {
-                count: saved.min(total - read.file * saved) - read.from,
-                ..read
-            };
-            solution::reads_flat(shapes, old, new, rank).into_iter().map(whole).collect()
-        }),
-        flat("5.6-behind-the-file", "one read for the share", |shapes, old, new, rank| {
-            let reads = solution::reads_flat(shapes, old, new, rank);
-            let count = reads.iter().map(|read| read.count).sum();
-            reads.first().map(|first| Read { count, ..*first }).into_iter().collect()
         }),
     ]
 }
@@ -216,9 +143,6 @@ fn of_rows() -> Vec<Wrong> {
                 rank * (rows / world) + rank.min(rows % world)
             })
         }),
-        parameters("5.6-rows-rounded-down", "divides", |shapes, old, new, rank| {
-            cut(shapes, old, new, rank, |rows, world, rank| rank * (rows / world))
-        }),
         parameters("5.6-flattened", "as flat", solution::reads_flat),
         parameters("5.6-cut-inside-rows", "cuts the numbers", |shapes, old, new, rank| {
             let columns: Vec<Vec<usize>> =
@@ -239,68 +163,13 @@ fn of_rows() -> Vec<Wrong> {
 }
 
 fn of_pieces() -> Vec<Wrong> {
-    vec![
-        parameters("5.6-file-begins-anew", "every piece at 0", |shapes, old, new, rank| {
-            let mut reads = Vec::new();
-            let mut filled = 0;
-            for shape in shapes {
-                let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
-                let count = one.iter().map(|read| read.count).sum::<usize>();
-                reads.extend(one.iter().map(|read| Read { to: filled + read.to, ..*read }));
-                filled += count;
-            }
-            reads
-        }),
-        parameters("5.6-share-begins-anew", "overwrites", |shapes, old, new, rank| {
-            let (mut reads, mut before) = (Vec::new(), Vec::new());
-            for shape in shapes {
-                let with = [&before[..], std::slice::from_ref(shape)].concat();
-                let skipped = cut(&before, old, new, rank, chunked);
-                let filled = skipped.iter().map(|read| read.count).sum::<usize>();
-                let new_reads = cut(&with, old, new, rank, chunked).split_off(skipped.len());
-                reads.extend(new_reads.iter().map(|read| Read { to: read.to - filled, ..*read }));
-                before = with;
-            }
-            reads
-        }),
-        parameters("5.6-files-padded", "pieces of one length", |shapes, old, new, rank| {
-            padded(shapes, old, new, rank, true)
-        }),
-        parameters("5.6-share-padded", "room for equal pieces", |shapes, old, new, rank| {
-            padded(shapes, old, new, rank, false)
-        }),
-        parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
-            let before = |count: usize| -> usize {
-                let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
-                shapes[..count]
-                    .iter()
-                    .map(|it| rows(it[0]) * it[1..].iter().product::<usize>())
-                    .sum()
-            };
-            let count = before(shapes.len());
-            let read = Read { file: rank, from: 0, count, to: 0 };
-            if rank < old && count > 0 { vec![read] } else { Vec::new() }
-        }),
-    ]
-}
-
-/// Every piece has the room of the longest one: in the files, or in the share.
-fn padded(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, files: bool) -> Vec<Read> {
-    let mut reads = Vec::new();
-    let (mut used, mut filled) = (vec![0; old], 0);
-    for shape in shapes {
-        let row = shape[1..].iter().product::<usize>();
-        let one = cut(std::slice::from_ref(shape), old, new, rank, chunked);
-        let count = one.iter().map(|read| read.count).sum::<usize>();
-        for read in one {
-            let (from, to) = (used[read.file] + read.from, filled + read.to);
-            reads.push(Read { from, to, ..read });
-        }
-        for (file, used) in used.iter_mut().enumerate() {
-            let real = chunked(shape[0], old, file + 1) - chunked(shape[0], old, file);
-            *used += if files { shape[0].div_ceil(old) } else { real } * row;
-        }
-        filled += if files { count } else { shape[0].div_ceil(new) * row };
-    }
-    reads
+    vec![parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
+        let before = |count: usize| -> usize {
+            let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
+            shapes[..count].iter().map(|it| rows(it[0]) * it[1..].iter().product::<usize>()).sum()
+        };
+        let count = before(shapes.len());
+        let read = Read { file: rank, from: 0, count, to: 0 };
+        if rank < old && count > 0 { vec![read] } else { Vec::new() }
+    })]
 }

@@ -109,6 +109,10 @@ fn of_the_sampler() -> Vec<Wrong> {
             let taken = saved.step as usize * run.setup.batch % len;
             with_sampler(saved, run, SamplerState { taken, ..saved.sampler });
         }),
+        resumes("5.7-taken-beyond", "steps times batch, of all epochs", |saved, run| {
+            let taken = saved.step as usize * run.setup.batch;
+            with_sampler(saved, run, SamplerState { taken, ..saved.sampler });
+        }),
         resumes("5.7-one-stop", "where it stood when it was tried", |saved, run| {
             let taken = run.setup.batch;
             with_sampler(saved, run, SamplerState { taken, ..saved.sampler });
@@ -121,6 +125,10 @@ fn of_the_generator() -> Vec<Wrong> {
         resumes("5.7-seed-again", "the seed again", |saved, run| {
             resume_run(saved, run);
             rng::manual_seed(saved.random.seed);
+        }),
+        resumes("5.7-another-seed", "the seed and the step", |saved, run| {
+            resume_run(saved, run);
+            rng::manual_seed(saved.random.seed.wrapping_add(saved.step));
         }),
         resumes("5.7-random-left", "leaves the generator alone", |saved, run| {
             let before = rng::get_state();

@@ -1,297 +1,228 @@
-//! Wrong ways to split a checkpoint: 5.5.
+//! Wrong ways to split a checkpoint: 5.5. All go through one loop, and each does one thing
+//! otherwise.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use super::super::shards::{Index, Shard, Split, Weight};
-use super::super::solution::split_into_shards as right;
 use super::{Wrong, wrong};
 
-pub fn mistakes() -> Vec<Wrong> {
-    let mut all = of_the_limit();
-    all.extend(of_the_order());
-    all.extend(of_the_ties());
-    all.extend(of_what_is_lost());
-    all.extend(of_the_names());
-    all
+/// What is done otherwise.
+#[derive(Clone, Copy, PartialEq)]
+enum Other {
+    LargeCloses,
+    LargeLast,
+    LargeJoins,
+    EmptyShard,
+    FullCloses,
+    FullIsLarge,
+    HalfCloses,
+    Overshoots,
+    NotReset,
+    ResetToZero,
+    BySize,
+    Reopens,
+    TiesIgnored,
+    TiesOfNeighbours,
+    TiesStand,
+    TiesCount,
+    InBoth,
+    NamesLost,
+    EmptyLost,
+    LastLost,
+    NoneIsOne,
+    NoneIndexed,
+    TotalWithTies,
+    TotalOfNames,
+    TotalOfFiles,
+    MapReversed,
+    MapOfFirsts,
+    NoZeros,
+    TwoDigits,
+    FromZero,
+    CountSoFar,
+    OneIsNumbered,
+    OneIndexed,
+    OneIsAll,
+    NoIndex,
 }
 
-fn split(
-    diagnosis: &'static str,
-    name: &'static str,
-    split_into_shards: fn(&[Weight], u64) -> Split,
-) -> Wrong {
-    wrong("5.5", diagnosis, name, |table| table.split_into_shards = split_into_shards)
+use Other::*;
+
+/// Whether the weight at this place is the first with its storage.
+fn is_first(weights: &[Weight], at: usize) -> bool {
+    weights[..at].iter().all(|it| it.storage != weights[at].storage)
 }
 
-/// A loop that is wrong somewhere: the files so far, the open one with its bytes, a weight.
-type Step = fn(&mut Vec<Vec<Weight>>, &mut Vec<Weight>, &Weight, u64);
+/// The weights as somebody takes them who thinks otherwise of ties, order or what is worth saving.
+fn taken(weights: &[Weight], other: Other) -> Vec<Weight> {
+    let mut taken: Vec<Weight> = Vec::new();
+    for (at, weight) in weights.iter().enumerate() {
+        let first = is_first(weights, at);
+        let neighbour = at > 0 && weights[at - 1].storage == weight.storage;
+        let storage = match other {
+            TiesIgnored | TiesStand => at as u64,
+            TiesOfNeighbours if neighbour => taken[at - 1].storage,
+            TiesOfNeighbours => at as u64,
+            _ => weight.storage,
+        };
+        let bytes = if other == TiesStand && !first { 0 } else { weight.bytes };
+        let lost = other == NamesLost && !first || other == EmptyLost && bytes == 0;
+        if !lost {
+            taken.push(Weight { storage, bytes, ..weight.clone() });
+        }
+    }
+    if other == BySize {
+        taken.sort_by_key(|weight| Reverse(weight.bytes));
+    }
+    taken
+}
 
-/// Goes through the first names of all tensors.
-fn walk(weights: &[Weight], max_bytes: u64, step: Step) -> Split {
-    let (mut files, mut open) = (Vec::new(), Vec::new());
-    let mut seen = HashSet::new();
-    for weight in weights.iter().filter(|weight| seen.insert(weight.storage)) {
-        step(&mut files, &mut open, weight, max_bytes);
+/// The files as weights, by their places.
+fn files(weights: &[Weight], max_bytes: u64, other: Other) -> Vec<Vec<usize>> {
+    let mut files: Vec<Vec<usize>> = Vec::new();
+    let (mut open, mut held) = (Vec::new(), 0);
+    for (at, weight) in weights.iter().enumerate() {
+        let again = !is_first(weights, at);
+        if again && other == TiesCount {
+            held += weight.bytes;
+        }
+        if again && other != InBoth {
+            continue;
+        }
+        let bytes = if again { 0 } else { weight.bytes };
+        let large = bytes > max_bytes || other == FullIsLarge && bytes == max_bytes;
+        if large && !matches!(other, LargeCloses | LargeJoins | EmptyShard | Overshoots) {
+            files.push(vec![at]);
+            continue;
+        }
+        let room = |file: &&mut Vec<usize>| {
+            let held = file.iter().map(|&it| weights[it].bytes).sum::<u64>();
+            other == Reopens && held + bytes <= max_bytes
+        };
+        if let Some(file) = files.iter_mut().find(room) {
+            file.push(at);
+            continue;
+        }
+        let closes = match other {
+            LargeJoins => !large && held + bytes > max_bytes,
+            FullCloses => held + bytes >= max_bytes,
+            HalfCloses => held + bytes > max_bytes / 2,
+            Overshoots => held >= max_bytes,
+            _ => held + bytes > max_bytes,
+        };
+        let mut opens = open.is_empty() && !files.is_empty();
+        if closes && (!open.is_empty() || other == EmptyShard) {
+            files.push(std::mem::take(&mut open));
+            held = if other == NotReset { held } else { 0 };
+            opens = true;
+        }
+        held += if opens && other == ResetToZero { 0 } else { bytes };
+        open.push(at);
     }
     if !open.is_empty() {
         files.push(open);
     }
-    finished(weights, &files)
+    files
 }
 
-/// The right names and the right index for these files.
-fn finished(weights: &[Weight], files: &[Vec<Weight>]) -> Split {
-    let mut seen = HashSet::new();
-    let once = weights.iter().filter(|weight| seen.insert(weight.storage));
-    let total_size = once.map(|weight| weight.bytes).sum();
-    let (mut shards, mut weight_map) = (Vec::new(), BTreeMap::new());
-    for (at, file) in files.iter().enumerate() {
-        let names = weights.iter().filter(|it| file.iter().any(|own| own.storage == it.storage));
-        let names: Vec<String> = names.map(|weight| weight.name.clone()).collect();
-        let file = match files.len() {
-            1 => "model.safetensors".to_string(),
-            count => format!("model-{:05}-of-{count:05}.safetensors", at + 1),
-        };
-        weight_map.extend(names.iter().map(|name| (name.clone(), file.clone())));
-        shards.push(Shard { file, names });
+fn name(at: usize, count: usize, other: Other) -> String {
+    let number = at + 1;
+    match other {
+        _ if count == 1 && !matches!(other, OneIsNumbered | OneIsAll) => "model.safetensors".into(),
+        NoZeros => format!("model-{number}-of-{count}.safetensors"),
+        TwoDigits => format!("model-{number:02}-of-{count:02}.safetensors"),
+        FromZero => format!("model-{at:05}-of-{count:05}.safetensors"),
+        CountSoFar => format!("model-{number:05}-of-{number:05}.safetensors"),
+        _ => format!("model-{number:05}-of-{count:05}.safetensors"),
     }
-    let index = (shards.len() > 1).then_some(Index { total_size, weight_map });
-    Split { shards, index }
 }
 
-fn held(open: &[Weight]) -> u64 {
-    open.iter().map(|weight| weight.bytes).sum()
-}
-
-/// Adds a weight, in a new file if it does not fit.
-fn add(files: &mut Vec<Vec<Weight>>, open: &mut Vec<Weight>, weight: &Weight, max_bytes: u64) {
-    if held(open) + weight.bytes > max_bytes {
-        files.push(std::mem::take(open));
+fn split(weights: &[Weight], max_bytes: u64, other: Other) -> Split {
+    let weights = &taken(weights, other)[..];
+    let mut files = files(weights, max_bytes, other);
+    match other {
+        LargeLast => files.sort_by_key(|file| weights[file[0]].bytes > max_bytes),
+        LastLost if files.len() > 1 => files.truncate(files.len() - 1),
+        NoneIsOne if files.is_empty() => files.push(Vec::new()),
+        _ => {}
     }
-    open.push(weight.clone());
-}
-
-fn of_the_limit() -> Vec<Wrong> {
-    vec![
-        split("5.5-large-closes", "too large closes the file", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, open, weight, max_bytes| {
-                if held(open) + weight.bytes > max_bytes && !open.is_empty() {
-                    files.push(std::mem::take(open));
-                }
-                open.push(weight.clone());
-            })
-        }),
-        split("5.5-large-last", "too large, so last", |weights, max_bytes| {
-            let split = |large: bool| {
-                let part = weights.iter().filter(|it| (it.bytes > max_bytes) == large);
-                walk(&part.cloned().collect::<Vec<_>>(), max_bytes, |files, open, weight, max| {
-                    if weight.bytes > max {
-                        files.push(vec![weight.clone()]);
-                    } else {
-                        add(files, open, weight, max);
-                    }
-                })
-            };
-            let of_file = |shard: Shard| {
-                let inside = weights.iter().filter(|it| shard.names.contains(&it.name));
-                inside.cloned().collect::<Vec<_>>()
-            };
-            let files = [split(false), split(true)].map(|split| split.shards);
-            finished(weights, &files.concat().into_iter().map(of_file).collect::<Vec<_>>())
-        }),
-        split("5.5-large-joins", "too large anyway", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, open, weight, max_bytes| {
-                if weight.bytes > max_bytes {
-                    open.push(weight.clone());
-                } else {
-                    add(files, open, weight, max_bytes);
-                }
-            })
-        }),
-        split("5.5-empty-shard", "closes an empty file", |weights, max_bytes| {
-            walk(weights, max_bytes, add)
-        }),
-    ]
-}
-
-fn of_the_order() -> Vec<Wrong> {
-    vec![
-        split("5.5-full-closes", "less than the limit", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, open, weight, max_bytes| {
-                if weight.bytes > max_bytes {
-                    files.push(vec![weight.clone()]);
-                    return;
-                }
-                if held(open) + weight.bytes >= max_bytes && !open.is_empty() {
-                    files.push(std::mem::take(open));
-                }
-                open.push(weight.clone());
-            })
-        }),
-        split("5.5-overshoots", "looks afterwards", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, open, weight, max_bytes| {
-                if held(open) >= max_bytes && !open.is_empty() {
-                    files.push(std::mem::take(open));
-                }
-                open.push(weight.clone());
-            })
-        }),
-        split("5.5-by-size", "the largest first", |weights, max_bytes| {
-            let mut by_size = weights.to_vec();
-            by_size.sort_by_key(|weight| std::cmp::Reverse(weight.bytes));
-            right(&by_size, max_bytes)
-        }),
-        split("5.5-first-fit", "any file with room", |weights, max_bytes| {
-            walk(weights, max_bytes, |files, _, weight, max_bytes| {
-                match files.iter_mut().find(|file| held(file) + weight.bytes <= max_bytes) {
-                    Some(file) => file.push(weight.clone()),
-                    None => files.push(vec![weight.clone()]),
-                }
-            })
-        }),
-    ]
-}
-
-fn of_the_ties() -> Vec<Wrong> {
-    vec![
-        split("5.5-ties-ignored", "every name a tensor", |weights, max_bytes| {
-            let alone =
-                |(at, weight): (usize, &Weight)| Weight { storage: at as u64, ..weight.clone() };
-            right(&weights.iter().enumerate().map(alone).collect::<Vec<_>>(), max_bytes)
-        }),
-        split("5.5-ties-of-neighbours", "the one before only", |weights, max_bytes| {
-            let mut renamed: Vec<Weight> = Vec::new();
-            for (at, weight) in weights.iter().enumerate() {
-                let tied = at > 0 && weights[at - 1].storage == weight.storage;
-                let storage = if tied { renamed[at - 1].storage } else { at as u64 };
-                renamed.push(Weight { storage, ..weight.clone() });
+    let count = files.len();
+    let (mut shards, mut weight_map, mut total_size) = (Vec::new(), BTreeMap::new(), 0);
+    for (at, places) in files.iter().enumerate() {
+        let file = name(at, count, other);
+        let storages: HashSet<u64> = places.iter().map(|&it| weights[it].storage).collect();
+        let mut names = Vec::new();
+        for (place, weight) in weights.iter().enumerate() {
+            let first = is_first(weights, place);
+            if !places.contains(&place) && !storages.contains(&weight.storage) {
+                continue;
             }
-            right(&renamed, max_bytes)
-        }),
-        split("5.5-ties-where-they-stand", "free, but in its place", |weights, max_bytes| {
-            let mut seen = HashSet::new();
-            let free = |(at, weight): (usize, &Weight)| {
-                let bytes = if seen.insert(weight.storage) { weight.bytes } else { 0 };
-                Weight { bytes, storage: at as u64, ..weight.clone() }
-            };
-            right(&weights.iter().enumerate().map(free).collect::<Vec<_>>(), max_bytes)
-        }),
-        split("5.5-total-with-ties", "the sum of all", |weights, max_bytes| {
-            let mut split = right(weights, max_bytes);
-            if let Some(index) = &mut split.index {
-                index.total_size = weights.iter().map(|weight| weight.bytes).sum();
-            }
-            split
-        }),
-        split("5.5-names-lost", "the first name only", |weights, max_bytes| {
-            let mut seen = HashSet::new();
-            let firsts = weights.iter().filter(|weight| seen.insert(weight.storage));
-            right(&firsts.cloned().collect::<Vec<_>>(), max_bytes)
-        }),
-    ]
-}
-
-fn of_what_is_lost() -> Vec<Wrong> {
-    vec![
-        split("5.5-empty-lost", "nothing to save", |weights, max_bytes| {
-            let full = weights.iter().filter(|weight| weight.bytes > 0);
-            right(&full.cloned().collect::<Vec<_>>(), max_bytes)
-        }),
-        split("5.5-last-lost", "the open one forgotten", |weights, max_bytes| {
-            let split = right(weights, max_bytes);
-            let kept = split.shards.len().saturating_sub(1).max(1);
-            let files = split.shards.iter().take(kept).map(|shard| {
-                let inside = weights.iter().filter(|it| shard.names.contains(&it.name));
-                inside.cloned().collect()
-            });
-            finished(weights, &files.collect::<Vec<_>>())
-        }),
-        split("5.5-total-of-names", "how many", |weights, max_bytes| {
-            let mut split = right(weights, max_bytes);
-            if let Some(index) = &mut split.index {
-                index.total_size = index.weight_map.len() as u64;
-            }
-            split
-        }),
-        split("5.5-none-is-one", "one at least", |weights, max_bytes| match weights {
-            [] => finished(weights, &[Vec::new()]),
-            _ => right(weights, max_bytes),
-        }),
-        split("5.5-map-reversed", "file to weight", |weights, max_bytes| {
-            let mut split = right(weights, max_bytes);
-            if let Some(index) = &mut split.index {
-                let shards = split.shards.iter();
-                let pairs = shards.flat_map(|it| it.names.iter().map(|name| (&it.file, name)));
-                index.weight_map = pairs.map(|(file, name)| (file.clone(), name.clone())).collect();
-            }
-            split
-        }),
-    ]
-}
-
-/// The right split with other file names: a name for the place and the count.
-fn renamed(weights: &[Weight], max_bytes: u64, name: fn(usize, usize) -> String) -> Split {
-    let mut split = right(weights, max_bytes);
-    let count = split.shards.len();
-    for (at, shard) in split.shards.iter_mut().enumerate() {
-        shard.file = name(at, count);
-        for name in &shard.names {
-            if let Some(index) = &mut split.index {
-                index.weight_map.insert(name.clone(), shard.file.clone());
+            names.push(weight.name.clone());
+            total_size += if first || other == TotalWithTies { weight.bytes } else { 0 };
+            if other == MapReversed {
+                weight_map.insert(file.clone(), weight.name.clone());
+            } else if first || other != MapOfFirsts {
+                weight_map.insert(weight.name.clone(), file.clone());
             }
         }
+        shards.push(Shard { file, names });
     }
-    split
+    total_size = match other {
+        TotalOfNames => weights.len() as u64,
+        TotalOfFiles => total_size + count as u64,
+        _ => total_size,
+    };
+    let one = count == 1 && matches!(other, OneIndexed | OneIsAll);
+    let indexed = count > 1 && other != NoIndex || one || count == 0 && other == NoneIndexed;
+    Split { shards, index: indexed.then_some(Index { total_size, weight_map }) }
 }
 
-/// The name as it is if there is one file.
-fn unless_one(count: usize, name: String) -> String {
-    if count == 1 { "model.safetensors".to_string() } else { name }
+/// `one!(key, name, other)`.
+macro_rules! one {
+    ($diagnosis:literal, $name:literal, $other:expr) => {
+        wrong("5.5", $diagnosis, $name, |table| {
+            table.split_into_shards = |weights, max_bytes| split(weights, max_bytes, $other);
+        })
+    };
 }
 
-fn of_the_names() -> Vec<Wrong> {
+pub fn mistakes() -> Vec<Wrong> {
     vec![
-        split("5.5-no-zeros", "the numbers as they are", |weights, max_bytes| {
-            renamed(weights, max_bytes, |at, count| {
-                unless_one(count, format!("model-{}-of-{count}.safetensors", at + 1))
-            })
-        }),
-        split("5.5-from-zero", "as a computer counts", |weights, max_bytes| {
-            renamed(weights, max_bytes, |at, count| {
-                unless_one(count, format!("model-{at:05}-of-{count:05}.safetensors"))
-            })
-        }),
-        split("5.5-count-so-far", "named when closed", |weights, max_bytes| {
-            renamed(weights, max_bytes, |at, count| {
-                let number = at + 1;
-                unless_one(count, format!("model-{number:05}-of-{number:05}.safetensors"))
-            })
-        }),
-        split("5.5-one-is-numbered", "1 of 1", |weights, max_bytes| {
-            renamed(weights, max_bytes, |at, count| {
-                format!("model-{:05}-of-{count:05}.safetensors", at + 1)
-            })
-        }),
-        split("5.5-one-has-an-index", "always an index", |weights, max_bytes| {
-            indexed(weights, right(weights, max_bytes))
-        }),
-        split("5.5-one-is-all", "one as many", |weights, max_bytes| {
-            let mut split = right(weights, max_bytes);
-            if let [only] = &mut split.shards[..] {
-                only.file = "model-00001-of-00001.safetensors".to_string();
-            }
-            indexed(weights, split)
-        }),
+        one!("5.5-large-closes", "too large closes the file", LargeCloses),
+        one!("5.5-large-last", "too large, so last", LargeLast),
+        one!("5.5-large-joins", "too large anyway", LargeJoins),
+        one!("5.5-empty-shard", "closes an empty file", EmptyShard),
+        one!("5.5-full-closes", "less than the limit", FullCloses),
+        one!("5.5-full-is-large", "at least, so alone", FullIsLarge),
+        one!("5.5-closed-early", "half full", HalfCloses),
+        one!("5.5-overshoots", "looks afterwards", Overshoots),
+        one!("5.5-not-reset", "goes on adding", NotReset),
+        one!("5.5-above-the-limit", "a new file begins with 0 bytes", ResetToZero),
+        one!("5.5-by-size", "the largest first", BySize),
+        one!("5.5-first-fit", "the first file with room", Reopens),
+        one!("5.5-ties-ignored", "every name a tensor", TiesIgnored),
+        one!("5.5-ties-of-neighbours", "the one before only", TiesOfNeighbours),
+        one!("5.5-ties-where-they-stand", "free, but in its place", TiesStand),
+        one!("5.5-ties-count", "a tie takes bytes again", TiesCount),
+        one!("5.5-in-two-files", "a tie stands in both files", InBoth),
+        one!("5.5-names-lost", "the first name only", NamesLost),
+        one!("5.5-empty-lost", "nothing to save", EmptyLost),
+        one!("5.5-last-lost", "the open one forgotten", LastLost),
+        one!("5.5-none-is-one", "one at least", NoneIsOne),
+        one!("5.5-none-has-an-index", "no index for one file", NoneIndexed),
+        one!("5.5-total-with-ties", "the sum of all", TotalWithTies),
+        one!("5.5-total-of-names", "how many", TotalOfNames),
+        one!("5.5-total", "a byte a file", TotalOfFiles),
+        one!("5.5-map-reversed", "file to weight", MapReversed),
+        one!("5.5-weight-map", "first names in the index", MapOfFirsts),
+        one!("5.5-no-zeros", "the numbers as they are", NoZeros),
+        one!("5.5-file-names", "two digits", TwoDigits),
+        one!("5.5-from-zero", "as a computer counts", FromZero),
+        one!("5.5-count-so-far", "named when closed", CountSoFar),
+        one!("5.5-one-is-numbered", "1 of 1", OneIsNumbered),
+        one!("5.5-one-has-an-index", "always an index", OneIndexed),
+        one!("5.5-one-is-all", "one as many", OneIsAll),
+        one!("5.5-no-index", "never an index", NoIndex),
     ]
-}
-
-/// An index also where there is one file.
-fn indexed(weights: &[Weight], split: Split) -> Split {
-    let [only] = &split.shards[..] else { return split };
-    let pairs = only.names.iter().map(|name| (name.clone(), only.file.clone()));
-    let weight_map = pairs.collect();
-    let mut seen = HashSet::new();
-    let once = weights.iter().filter(|weight| seen.insert(weight.storage));
-    let total_size = once.map(|weight| weight.bytes).sum();
-    Split { index: Some(Index { total_size, weight_map }), ..split }
 }

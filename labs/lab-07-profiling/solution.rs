@@ -193,19 +193,16 @@ pub fn train(run: &Training) -> Vec<f32> {
             let x = readings.narrow(0, first, count);
             let targets = targets.narrow(0, first, count);
             let wrong = run.model.forward(&x).sub(&targets).view(&[count, channels, times]);
-            let of_channels = wrong.mul(&wrong).mean_dims(&[0, 2], false);
-            let loss = of_channels.mul(&importance).sum();
+            let loss = wrong.mul(&wrong).mean_dims(&[0, 2], false).mul(&importance).sum();
             // STUB // All that the last step has used is for this one to have.
             // STUB memory::empty_cache(run.device);
             // STUB let by_channel = |x: &Tensor| {
             // STUB     let turned = x.narrow(0, first, count).permute(&[0, 2, 1]);
             // STUB     turned.reshape(&[count, channels * times])
             // STUB };
-            // STUB // The readings without their mean.
             // STUB let x = by_channel(&run.readings).sub(&run.mean.to(run.device));
             // STUB let forecast = run.model.forward(&x);
             // STUB let targets = by_channel(&run.targets);
-            // STUB // The error of each channel, as far as it counts.
             // STUB let mut parts = Vec::new();
             // STUB for channel in 0..channels {
             // STUB     let wanted = targets.narrow(1, channel * times, times);

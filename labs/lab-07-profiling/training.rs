@@ -1,4 +1,5 @@
-//! What 7.6 trains: a forecast of sensors on the simulated GPU, and the counters that judge the loop.
+//! What 7.6 trains: a forecast of sensors on the simulated GPU, and the counters that judge the
+//! loop.
 
 use engine_room::driver::{HostMemory, Route};
 use engine_room::nn::{Mlp, Module};

@@ -34,6 +34,7 @@ const HELPERS: [(&str, &[&str]); 3] = [
             "labs/src/roofline.rs",
             "labs/src/roofline/plane.rs",
             "labs/src/roofline/text.rs",
+            "labs/src/time_line.rs",
             "labs/src/triangle.rs",
         ],
     ),

@@ -144,18 +144,22 @@ const DOWN: &str = "The length of a share was rounded down, and the last element
     nobody. The model is padded until it can be cut evenly: a share has the number of elements \
     divided by that of the ranks, rounded up.";
 const OLD_DOWN: &str = "The length of an old share was rounded down, so elements are looked for in \
-    the file behind theirs, and the last ones in a file that nobody has saved. The old ranks padded, \
+    the file behind theirs, and the last ones in a file that nobody has saved. The old ranks \
+    padded, \
     too: their shares have the elements divided by their number, rounded up.";
 const UNCUT: &str = "The reads go on behind the last element of the model. A share ends in padding \
-    where the model ends before it, and for padding there is no read: its end is the smaller one of \
+    where the model ends before it, and for padding there is no read: its end is the smaller one \
+    of \
     where it ends and the number of elements.";
 const NEW_SHARES: &str = "The file and the place in it were computed with the length of the new \
     shares. The files were cut for the old number of ranks.";
-const BEGINS: &str = "The share begins where that of the old rank with this number began. It begins \
+const BEGINS: &str = "The share begins where that of the old rank with this number began. It \
+    begins \
     `rank` times the length of a new share into the model.";
 const FROM_SHARE: &str = "`from` counts from the beginning of the share. It counts in the file: \
     subtract where the share of that old rank begins.";
-const LONG: &str = "A read is as long as a whole file even where it begins in the middle of one. What \
+const LONG: &str = "A read is as long as a whole file even where it begins in the middle of one. \
+    What \
     is left of the file is its length less `from`.";
 const MOVED: &str = "The new shares were cut from what the old ranks saved, their padding \
     included. Padding belongs to a number of ranks: take it off first, then pad for the new ones.";

@@ -141,13 +141,15 @@ const INSIDE: &str = "The parameters were cut in the middle of a row. They are c
     0: a rank has whole rows, and a row has as many elements as the other dimensions make.";
 const ROWS: &str = "Rows were counted where elements are asked for. A row of a parameter of shape \
     (5, 3) has 3 elements.";
-const FROM: &str = "`from` counts from the first row of the parameter. A file has only its own rank's \
+const FROM: &str = "`from` counts from the first row of the parameter. A file has only its own \
+    rank's \
     rows: subtract the first of them.";
 const BEFORE_ROWS: &str = "What lies before a piece was counted in rows. A file, like a read, is \
     counted in elements.";
 const BEFORE_READ: &str = "What lies before a piece was taken to be what this rank has read of the \
     file. It is all that the old rank had of earlier parameters, also what others read.";
-const ONE_BEFORE: &str = "The place in the share was taken for the place in the file. Each file has \
+const ONE_BEFORE: &str = "The place in the share was taken for the place in the file. Each file \
+    has \
     pieces of its own length before this one, so what lies before is counted for each file.";
 const FILE: &str = "Every parameter was looked for at the beginning of the file. A file holds the \
     rank's pieces of all parameters, one behind the other.";

@@ -1,4 +1,5 @@
-//! The loop of 7.6 on the CPU, step by step as its comments say, and what becomes of it if one thing
+//! The loop of 7.6 on the CPU, step by step as its comments say, and what becomes of it if one
+//! thing is left out.
 //! is left out.
 
 use engine_room::nn::Module;
@@ -158,7 +159,8 @@ const THOUGHTS: &[Known<Way>] = &[
     (
         Way { centred: false, ..R },
         "7.6-not-centred",
-        "The mean is no longer subtracted. What is too much is the journey of the mean in each step, \
+        "The mean is no longer subtracted. What is too much is the journey of the mean in each \
+         step, \
          not the subtraction.",
     ),
     (
@@ -175,7 +177,8 @@ const THOUGHTS: &[Known<Way>] = &[
     (
         Way { importance: Importance::Averaged, ..R },
         "7.6-mean-of-channels",
-        "The loss is the sum over the channels. Here it is their mean, so that all gradients are too \
+        "The loss is the sum over the channels. Here it is their mean, so that all gradients are \
+         too \
          small by the number of channels.",
     ),
     (
@@ -192,7 +195,8 @@ const THOUGHTS: &[Known<Way>] = &[
     (
         Way { batches: Batches::Full, ..R },
         "7.6-short-batch-dropped",
-        "The last step of an epoch has fewer samples, and it is left out here. The work is less, and \
+        "The last step of an epoch has fewer samples, and it is left out here. The work is less, \
+         and \
          it is not the same work.",
     ),
     (
@@ -208,13 +212,15 @@ const THOUGHTS: &[Known<Way>] = &[
     (
         Way { losses: Losses::Last, ..R },
         "7.6-last-loss-only",
-        "Every entry is the loss of the last step. Keep a tensor for each step, and read them at the \
+        "Every entry is the loss of the last step. Keep a tensor for each step, and read them at \
+         the \
          end.",
     ),
     (
         Way { losses: Losses::OfEpochs, ..R },
         "7.6-loss-of-epochs",
-        "One loss an epoch came back, and one a step is wanted. They need not be read in the loop to \
+        "One loss an epoch came back, and one a step is wanted. They need not be read in the loop \
+         to \
          be kept.",
     ),
     (
@@ -235,7 +241,8 @@ pub fn explained(ran: &[Ran]) -> (&'static str, &'static str) {
     if ran.iter().all(|it| it.losses.is_empty()) {
         return (
             "7.6-no-losses",
-            "No losses came back. The host must not wait for them in the loop, and somebody wants to \
+            "No losses came back. The host must not wait for them in the loop, and somebody wants \
+             to \
              see them: keep the tensors, and read them at the end.",
         );
     }

@@ -80,7 +80,8 @@ impl Target {
             ),
             Target::HiddenBytes => (
                 "7.6-hidden-copy",
-                "`reshape` of a permuted tensor packs it. Readings and targets are the same in every \
+                "`reshape` of a permuted tensor packs it. Readings and targets are the same in \
+                 every \
                  epoch: pack all of them once, before the loop, and take the batches from that.",
             ),
             Target::Sent => (
@@ -91,7 +92,8 @@ impl Target {
             Target::Waits => (
                 "7.6-waits",
                 "The host waits for the device within the loop, and then the device waits for the \
-                 host. Whatever reads a number of the device waits. Keep the losses as tensors, and \
+                 host. Whatever reads a number of the device waits. Keep the losses as tensors, \
+                 and \
                  read them behind the loop.",
             ),
             Target::Driver => (
@@ -130,7 +132,8 @@ pub fn of(
     if missed.contains(&Target::Sent) && counters.pinned > Target::Sent.most() {
         return Some((
             "7.6-pinned",
-            "Pinned memory makes a copy that nobody waits for. Here the same numbers are pinned and \
+            "Pinned memory makes a copy that nobody waits for. Here the same numbers are pinned \
+             and \
              copied in each step. They never change: send them once, before the loop.",
         ));
     }

@@ -28,7 +28,8 @@ pub fn step(output: &mut Output, gpu: Gpu, batch: usize, seed: u64) -> Result<Pr
 /// Prints a row a GPU, and the kernels that take longest on the first.
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!(
-        "A training step of a GPT: {} blocks of width {}, {BATCH} texts of {} tokens. What the time \
+        "A training step of a GPT: {} blocks of width {}, {BATCH} texts of {} tokens. What the \
+         time \
          of the kernels goes by, modelled:\n",
         GPT.layers, GPT.width, GPT.context
     ));

@@ -18,14 +18,19 @@ const BAR: RGBColor = RGBColor(0x3b, 0x82, 0xc4);
 
 /// Some time in which somebody was busy, in seconds.
 pub struct Span {
+    /// It stands in the bar if that is long enough.
     pub name: String,
+    /// When it began.
     pub start: f64,
+    /// When it ended.
     pub end: f64,
 }
 
 /// One who works.
 pub struct Lane {
+    /// It stands before the lane.
     pub name: String,
+    /// Whatever kept it busy.
     pub spans: Vec<Span>,
 }
 

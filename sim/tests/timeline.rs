@@ -57,8 +57,8 @@ fn short_kernels_wait_for_the_host_and_long_ones_for_each_other() {
 fn a_copy_overlaps_a_kernel_of_another_stream() {
     for (stream, end) in [(1, 6_000 + COPY), (0, 6_000 + COPY + 1_000_000)] {
         let mut line = with_streams(1);
-        let (start, end) = line.copy(t4(), TO, 12 << 20, 0);
-        assert_eq!(end - start, COPY);
+        let (from, to) = line.copy(t4(), TO, 12 << 20, 0);
+        assert_eq!(to - from, COPY);
         line.launch(t4(), 1000, 1_000_000, stream);
         assert_eq!(times(&line), (9_000, end), "stream {stream}");
     }

@@ -1,5 +1,5 @@
-//! What a profile records: spans of threads, in any order and by errors, of a schedule; memory and
-//! FLOPs.
+//! What a profile records: spans of threads, in any order and by errors, of a schedule; memory
+//! and FLOPs.
 
 #[path = "engine/recorded.rs"]
 mod recorded;

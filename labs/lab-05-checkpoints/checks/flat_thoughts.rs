@@ -37,20 +37,7 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
     if thought == EachParameter {
         return Some(each(shapes, *old, *new, rank));
     }
-    let (old_share, new_share) = match thought {
-        RoundedDown => (total / old, total / new),
-        OldRoundedDown => (total / old, total.div_ceil(*new)),
-        NewRoundedDown => (total.div_ceil(*old), total / new),
-        PaddingMoved => (total.div_ceil(*old), (total.div_ceil(*old) * old).div_ceil(*new)),
-        _ => (total.div_ceil(*old), total.div_ceil(*new)),
-    };
-    let (begin, end) = match thought {
-        Balanced => (balanced(total, *new, rank), balanced(total, *new, rank + 1)),
-        Uncut => (rank * new_share, rank * new_share + new_share),
-        EndUncut => ((rank * new_share).min(total), (rank * new_share).min(total) + new_share),
-        BeginsAsOld => ((rank * old_share).min(total), (rank * old_share + new_share).min(total)),
-        _ => ((rank * new_share).min(total), (rank * new_share + new_share).min(total)),
-    };
+    let ((old_share, new_share), (begin, end)) = borders(total, case, rank, thought);
     if old_share == 0 {
         return Some(Vec::new());
     }
@@ -84,6 +71,30 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
     }
     all.sort();
     Some(all)
+}
+
+/// How long old and new shares are, and from where to where that of the rank reaches.
+fn borders(
+    total: usize,
+    &Case { old, new, .. }: &Case,
+    rank: usize,
+    thought: Thought,
+) -> ((usize, usize), (usize, usize)) {
+    let (old_share, new_share) = match thought {
+        RoundedDown => (total / old, total / new),
+        OldRoundedDown => (total / old, total.div_ceil(new)),
+        NewRoundedDown => (total.div_ceil(old), total / new),
+        PaddingMoved => (total.div_ceil(old), (total.div_ceil(old) * old).div_ceil(new)),
+        _ => (total.div_ceil(old), total.div_ceil(new)),
+    };
+    let (begin, end) = match thought {
+        Balanced => (balanced(total, new, rank), balanced(total, new, rank + 1)),
+        Uncut => (rank * new_share, rank * new_share + new_share),
+        EndUncut => ((rank * new_share).min(total), (rank * new_share).min(total) + new_share),
+        BeginsAsOld => ((rank * old_share).min(total), (rank * old_share + new_share).min(total)),
+        _ => ((rank * new_share).min(total), (rank * new_share + new_share).min(total)),
+    };
+    ((old_share, new_share), (begin, end))
 }
 
 /// Where a rank begins if the first ranks have one element more than the others.
@@ -143,24 +154,20 @@ pub const THOUGHTS: &[Known<Thought>] = &[
 const DOWN: &str = "The length of a share was rounded down, and the last elements belong to \
     nobody. The model is padded until it can be cut evenly: a share has the number of elements \
     divided by that of the ranks, rounded up.";
-const OLD_DOWN: &str = "The length of an old share was rounded down, so elements are looked for in \
-    the file behind theirs, and the last ones in a file that nobody has saved. The old ranks \
-    padded, \
-    too: their shares have the elements divided by their number, rounded up.";
-const UNCUT: &str = "The reads go on behind the last element of the model. A share ends in padding \
-    where the model ends before it, and for padding there is no read: its end is the smaller one \
-    of \
-    where it ends and the number of elements.";
+const OLD_DOWN: &str = "The length of an old share was rounded down, so elements are looked for \
+    in the file behind theirs, and the last ones in a file that nobody has saved. The old ranks \
+    padded, too: their shares have the elements divided by their number, rounded up.";
+const UNCUT: &str = "The reads go on behind the last element of the model. A share ends in \
+    padding where the model ends before it, and for padding there is no read: its end is the \
+    smaller one of where it ends and the number of elements.";
 const NEW_SHARES: &str = "The file and the place in it were computed with the length of the new \
     shares. The files were cut for the old number of ranks.";
 const BEGINS: &str = "The share begins where that of the old rank with this number began. It \
-    begins \
-    `rank` times the length of a new share into the model.";
+    begins `rank` times the length of a new share into the model.";
 const FROM_SHARE: &str = "`from` counts from the beginning of the share. It counts in the file: \
     subtract where the share of that old rank begins.";
 const LONG: &str = "A read is as long as a whole file even where it begins in the middle of one. \
-    What \
-    is left of the file is its length less `from`.";
+    What is left of the file is its length less `from`.";
 const MOVED: &str = "The new shares were cut from what the old ranks saved, their padding \
     included. Padding belongs to a number of ranks: take it off first, then pad for the new ones.";
 const BALANCED: &str = "The first ranks were given one element more than the last ones. Flat \

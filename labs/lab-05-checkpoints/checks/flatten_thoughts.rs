@@ -226,8 +226,7 @@ pub const THOUGHTS: &[Known<Thought>] = &[
 const CHILDREN_FIRST: &str = "The children come before their module's own tensors. In a state \
     dict a module's own parameters and buffers come first.";
 const CHILDREN_BETWEEN: &str = "The children come between a module's parameters and its buffers. \
-    All \
-    that is its own comes first, then the children.";
+    All that is its own comes first, then the children.";
 const BUFFERS_FIRST: &str = "The buffers of a module come before its parameters. PyTorch writes a \
     module's parameters first, then its buffers.";
 const BY_KIND: &str = "All parameters of the model come before all buffers. Parameters and \
@@ -249,12 +248,10 @@ const ONE_LEVEL: &str = "Only the children of the root were visited. A child has
 const NO_NAMES: &str =
     "The names lack their modules, and tensors of two modules have the same name.";
 const LEADING_DOT: &str = "A dot too many: it stands between two names, and the root has none.";
-const NO_DOTS: &str = "There is no dot between the name of a module and what is in it. Two modules \
-    can \
-    give one name then: `ab` with `c` and `a` with `bc`.";
+const NO_DOTS: &str = "There is no dot between the name of a module and what is in it. Two \
+    modules can give one name then: `ab` with `c` and `a` with `bc`.";
 const GROWING: &str = "A child's names begin with those of the children before it. The prefix has \
-    grown \
-    with each of them: every child begins with the prefix of its own parent.";
+    grown with each of them: every child begins with the prefix of its own parent.";
 const SLASHES: &str = "Names are joined by dots, not slashes.";
 const ALIASES_LEFT_OUT: &str = "The other names of a tensor are left out. Who loads the file \
     strictly misses them: they are entries, too, only without numbers of their own.";
@@ -283,8 +280,7 @@ const HIDDEN_FIRST: &str = "An alias refers to a buffer that is not persistent, 
 const LOCAL_NAME: &str = "`alias_of` has the name in its module. It is the whole name, as it \
     stands in its entry.";
 const ITSELF: &str = "The first name of a tensor is an alias of itself. What is written there is \
-    no \
-    alias: `None`. Look for the tensor before it is noted as written.";
+    no alias: `None`. Look for the tensor before it is noted as written.";
 
 /// What kind of wrong a list is, where no thought gives all lists.
 pub fn kind(got: &[Entry], want: &[Entry]) -> (&'static str, &'static str) {
@@ -309,21 +305,16 @@ pub fn kind(got: &[Entry], want: &[Entry]) -> (&'static str, &'static str) {
 }
 
 const OTHER_NAMES: &str = "Some names are others. A name is the names of all modules on the way \
-    down \
-    and the tensor's own, with one dot between any two and none in front.";
+    down and the tensor's own, with one dot between any two and none in front.";
 const ENTRIES_LACK: &str = "Entries are lacking. Each name of each parameter and of each \
-    persistent \
-    buffer has one, also in a module that the walk has met under another name.";
-const TOO_MANY: &str = "There are entries too many. Parameters and persistent buffers have one for \
-    each \
-    of their names, and nothing else has one.";
+    persistent buffer has one, also in a module that the walk has met under another name.";
+const TOO_MANY: &str = "There are entries too many. Parameters and persistent buffers have one \
+    for each of their names, and nothing else has one.";
 const ORDER: &str = "The names are right and stand in another order: a module's parameters, its \
     persistent buffers, then child by child all that is below it, each list as it is.";
 const NOT_SEEN: &str = "A tie was not seen: the same whole handle stands under an earlier name, \
     somewhere in the tree. All entries before this one count.";
 const NO_TIE: &str = "Two tensors were taken for one, and their handles differ. Storage, offset, \
-    shape, \
-    strides and type must all be equal: `a == b` compares them.";
+    shape, strides and type must all be equal: `a == b` compares them.";
 const ANOTHER: &str = "An alias has another name than the first one under which its tensor stands \
-    in \
-    the list.";
+    in the list.";

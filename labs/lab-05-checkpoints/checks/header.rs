@@ -225,15 +225,11 @@ fn shown(answer: &Answer) -> String {
 const REFUSES_ALL: &str = "A plain good file was refused. The first 8 bytes are the length of the \
     header with the lowest byte first, and the data begin directly behind the header.";
 const OF_THE_FILE: &str = "A plain good file was refused for the place of its tensors. Their \
-    offsets \
-    count from where the data begin, not from the beginning of the file: the first tensor begins \
-    at \
-    0, and the last one ends at the length of the data.";
+    offsets count from where the data begin, not from the beginning of the file: the first tensor \
+    begins at 0, and the last one ends at the length of the data.";
 const IN_THE_ROW: &str = "A name stands twice, and the gap or the overlap that this leaves in the \
-    row \
-    was named. Whoever mends the offsets has two tensors of one name: the names are compared \
-    before \
-    the row is, and before they go into a map.";
+    row was named. Whoever mends the offsets has two tensors of one name: the names are compared \
+    before the row is, and before they go into a map.";
 const HEADER_ORDER: &str = "The tensors were compared with their neighbours in the header. They \
     stand there in any order: sort them by their offsets first.";
 const SCALAR: &str = "A scalar was refused. The shape [] is one element: the product of no \

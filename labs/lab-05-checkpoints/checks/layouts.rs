@@ -187,11 +187,10 @@ const NO_FILE: &str = "A file was read that nobody has saved. There are as many 
     were old ranks, counted from 0. Two things lead behind them: an old share that is taken to be \
     shorter than it was, and a share that does not end where the model ends.";
 const OVER_END: &str = "A read begins in its file and ends behind it. What is left of a file is \
-    its \
-    length less `from`: the rest of the share comes from the next one.";
+    its length less `from`: the rest of the share comes from the next one.";
 const BEHIND_FILE: &str = "A read begins behind the end of its file. `from` counts inside the \
-    file: \
-    each begins at 0 again, with the first element of its share, and has what its own rank had.";
+    file: each begins at 0 again, with the first element of its share, and has what its own rank \
+    had.";
 const BEHIND_SHARE: &str = "A read goes beyond the share of the rank. `to` counts inside the share \
     and begins at 0 for every rank, and a read ends where the file or the share ends, whichever \
     comes first.";

@@ -152,33 +152,27 @@ const FIRST_ONLY: &str = "Only the first complaint is reported. Who mends a rena
 const EXCHANGED: &str = "`Missing` and `Unexpected` are exchanged. Missing is what the model has \
     and the file lacks; unexpected is what the file has and the model lacks.";
 const STRIPPED: &str = "The names were compared without what stands in front of them. \
-    `module.bias` \
-    and `bias` are two names: the first is unexpected and the second missing. Who wants them equal \
-    renames before loading, where everybody sees it.";
+    `module.bias` and `bias` are two names: the first is unexpected and the second missing. Who \
+    wants them equal renames before loading, where everybody sees it.";
 const HIDES: &str = "Where a device is not here other complaints are lacking, as if the look at \
-    the \
-    tensor, or at the file, had ended there. Names and shapes are asked for all the same.";
+    the tensor, or at the file, had ended there. Names and shapes are asked for all the same.";
 const ANOTHER_DEVICE: &str = "A `NoDevice` complaint names another device than the one that the \
     tensor would go to: the map's answer for the device that it was saved on.";
 const MISSING_LACKS: &str = "A `Missing` complaint is lacking: the model has this name and the \
-    file \
-    does not. Go through the model for it: a walk through the file does not meet such a name.";
+    file does not. Go through the model for it: a walk through the file does not meet such a \
+    name.";
 const UNEXPECTED_LACKS: &str = "An `Unexpected` complaint is lacking: the file has this name and \
-    the \
-    model does not. Go through the file for it: a walk through the model does not meet such a \
+    the model does not. Go through the file for it: a walk through the model does not meet such a \
     name.";
 const MISMATCH_LACKS: &str = "A `Mismatch` complaint is lacking. Wherever both have the name, the \
     whole shapes are compared, whatever strict is and whatever else is wrong.";
 const NO_DEVICE_LACKS: &str = "A `NoDevice` complaint is lacking. Each tensor of the file goes to \
-    a \
-    device before names are asked for, also one that the model lacks: is the device here that the \
-    map gives it?";
+    a device before names are asked for, also one that the model lacks: is the device here that \
+    the map gives it?";
 const NAME_TOO_MANY: &str = "A name is a complaint and should be none. It is one if only one side \
-    has \
-    it, under exactly this name, and strict is true.";
+    has it, under exactly this name, and strict is true.";
 const MISMATCH_TOO_MANY: &str = "A `Mismatch` is reported where there is none: it is one if both \
-    have \
-    the name and the shapes differ.";
+    have the name and the shapes differ.";
 const NO_DEVICE_TOO_MANY: &str = "A `NoDevice` is reported of a device that is here. What is asked \
     for is where the tensor goes: with a table the second device of its pair, and without a pair \
     the device that it was saved on.";

@@ -260,9 +260,8 @@ const DEVICES_STRICT: &str = "Devices that are not here are no complaint where s
 const SAVED_DEVICE_CHECKED: &str = "It was asked whether the device is here that a tensor was \
     saved on. What counts is where it goes: that is what `map_location` is for.";
 const DEVICES_OF_KNOWN: &str = "Devices were asked for only where the model has the name. The \
-    whole \
-    file is read before anybody asks for names, so each of its tensors needs a device that is \
-    here.";
+    whole file is read before anybody asks for names, so each of its tensors needs a device that \
+    is here.";
 const UNEXPECTED_NOT_PLACED: &str = "A tensor that the model does not have was not placed. The \
     whole file is read before anybody asks for names, so it needs a device, too.";
 const NO_DEVICE_TWICE: &str = "A device that is not here is reported once. Each of its tensors is \

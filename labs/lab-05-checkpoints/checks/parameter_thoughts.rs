@@ -41,32 +41,38 @@ fn rows(total: usize, world: usize, rank: usize, thought: Thought) -> (usize, us
     }
 }
 
+/// What is thought of the rows of the ranks that saved, and of those that load.
+fn halves(thought: Thought) -> [Thought; 2] {
+    match thought {
+        OldRoundedDown => [RowsRoundedDown, thought],
+        NewRoundedDown => [thought, RowsRoundedDown],
+        _ => [thought, thought],
+    }
+}
+
 /// Where each element of the share comes from by a thought; none where the thought has no answer.
 pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
     let &Case { ref shapes, old, new, rank } = case;
+    if thought == Flattened {
+        return Some(flattened(case));
+    }
     let rank = if thought == FirstRank { 0 } else { rank };
+    let [saved_as, shared_as] = halves(thought);
     // Everything before the parameter, in each file and in the share.
     let (mut before, mut filled) = (vec![0; old], 0);
     let mut all = Vec::new();
-    for (number, shape) in shapes.iter().enumerate() {
-        if thought == FirstParameter && number > 0 {
-            break;
-        }
+    let count = if thought == FirstParameter { 1 } else { shapes.len() };
+    for shape in shapes.iter().take(count) {
         let (total, row) = match thought {
             RowsCounted => (shape[0], 1),
             CutInside => (numel(shape), 1),
             _ => (shape[0], shape[1..].iter().product()),
         };
-        let halves = match thought {
-            OldRoundedDown => [RowsRoundedDown, thought],
-            NewRoundedDown => [thought, RowsRoundedDown],
-            _ => [thought, thought],
-        };
-        let share = rows(total, new, rank, halves[1]);
+        let share = rows(total, new, rank, shared_as);
         let chunk = |world: usize| total.div_ceil(world) * row;
         for (file, before) in before.iter_mut().enumerate() {
             let world = if thought == NewChunks { new } else { old };
-            let saved = rows(total, world, file, halves[0]);
+            let saved = rows(total, world, file, saved_as);
             let (first, last) = (share.0.max(saved.0), share.1.min(saved.1));
             let origin = match thought {
                 FileBeginsAnew => 0,
@@ -86,11 +92,7 @@ pub fn cells(case: &Case, thought: Thought) -> Option<Vec<Cell>> {
                 _ => (saved.1 - saved.0) * row,
             };
         }
-        let padded = thought == SharePadded;
-        filled += if padded { chunk(new) } else { (share.1 - share.0) * row };
-    }
-    if thought == Flattened {
-        return Some(flattened(case));
+        filled += if thought == SharePadded { chunk(new) } else { (share.1 - share.0) * row };
     }
     all.sort();
     if thought == OldRoundedDown {
@@ -142,15 +144,13 @@ const INSIDE: &str = "The parameters were cut in the middle of a row. They are c
 const ROWS: &str = "Rows were counted where elements are asked for. A row of a parameter of shape \
     (5, 3) has 3 elements.";
 const FROM: &str = "`from` counts from the first row of the parameter. A file has only its own \
-    rank's \
-    rows: subtract the first of them.";
+    rank's rows: subtract the first of them.";
 const BEFORE_ROWS: &str = "What lies before a piece was counted in rows. A file, like a read, is \
     counted in elements.";
 const BEFORE_READ: &str = "What lies before a piece was taken to be what this rank has read of the \
     file. It is all that the old rank had of earlier parameters, also what others read.";
 const ONE_BEFORE: &str = "The place in the share was taken for the place in the file. Each file \
-    has \
-    pieces of its own length before this one, so what lies before is counted for each file.";
+    has pieces of its own length before this one, so what lies before is counted for each file.";
 const FILE: &str = "Every parameter was looked for at the beginning of the file. A file holds the \
     rank's pieces of all parameters, one behind the other.";
 const SHARE: &str = "Every parameter goes to the beginning of the share, upon the one before it. \

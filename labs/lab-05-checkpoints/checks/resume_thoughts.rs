@@ -139,9 +139,8 @@ const FIRST_EPOCH: &str = "The sampler is in its first epoch, whose order is ano
 const ONE_STOP: &str = "The sampler stands at the same place whenever the run was saved. That is \
     right for one stop alone: take the place from what was saved.";
 pub const TAKEN: &str = "The place in the epoch was computed from the number of steps. The last \
-    batch \
-    of an epoch is a short one, so steps times batch is too much from the second epoch on: take \
-    the place from what was saved.";
+    batch of an epoch is a short one, so steps times batch is too much from the second epoch on: \
+    take the place from what was saved.";
 const RATE: &str = "The learning rate of the next step is that of a new run, the lowest of its \
     warm-up. The optimizer's state has it: learning rate and weight decay of every group.";
 const WEIGHTS: &str =
@@ -154,9 +153,8 @@ const MODE: &str = "The model is in evaluation: dropout drops nothing, and batch
 const RANDOM: &str = "The generator goes on with what the new program has drawn. Dropout drops \
     other units than in the run that nobody stopped: restore the generator's state.";
 const ANOTHER_SEED: &str = "The generator was given another seed, such as the saved one and the \
-    step. \
-    That is another stream, in which no number of the old one comes. The state says which stream \
-    it is and how many numbers of it were drawn: `rng::set_state` takes both.";
+    step. That is another stream, in which no number of the old one comes. The state says which \
+    stream it is and how many numbers of it were drawn: `rng::set_state` takes both.";
 const SEED: &str = "The generator begins with its seed again, so dropout draws the numbers of the \
     first steps once more. A seed says which stream it is, and its state also where in it: \
     `rng::set_state`.";

@@ -141,24 +141,21 @@ impl Files<'_> {
 }
 
 const NO_INDEX: &str = "A model without weights got an index. There is no file, so there is \
-    nothing \
-    to find: an index comes with two files or more, not with every number but one.";
+    nothing to find: an index comes with two files or more, not with every number but one.";
 const FILE_NAMES: &str = "The right weights lie together, and the files have other names: \
     `model-00001-of-00003.safetensors`, counted from 1, numbers and count with five digits, the \
     count that of all files; or `model.safetensors` where one is enough.";
 const INDEX_LACKS: &str = "There is more than one file and no index. Whoever loads would have to \
-    open \
-    every file to find a weight.";
+    open every file to find a weight.";
 const TOTAL: &str = "`total_size` is another number. It is the bytes of all tensors in all files, \
     those of tied weights once.";
 const MAP: &str = "The files are right, and the index leads elsewhere. It has every name, also the \
     second ones of tied weights, each with the name of the file in which it is listed.";
 const TWO_FILES: &str = "A name is in two files: that of its tensor, and the one that was open \
-    when \
-    its turn came. A tied weight is listed with the first of its names, and nowhere else.";
+    when its turn came. A tied weight is listed with the first of its names, and nowhere else.";
 const ABOVE: &str = "A file has more than the limit though no weight in it has. The bytes of a \
-    file \
-    are those of all weights in it, and whether the next one fits is asked before it is put in.";
+    file are those of all weights in it, and whether the next one fits is asked before it is put \
+    in.";
 const TURN: &str = "The right weights lie together, and the files are numbered in another order. A \
     weight above the limit becomes a file when its turn comes: behind those that are finished, \
     before the one that is open.";
@@ -168,6 +165,5 @@ const TIES_COUNT: &str = "A second name has taken bytes once more: the file was 
 const EARLY: &str = "A file was closed though the next weight would have fitted. What counts is \
     whether the bytes in the open file and those of the weight are more than the limit together.";
 const NOT_RESET: &str = "A later file was closed though the next weight would have fitted, as if \
-    the \
-    bytes of the files before it still counted. The sum begins anew with each file, and then has \
-    the bytes of the weight that opened it.";
+    the bytes of the files before it still counted. The sum begins anew with each file, and then \
+    has the bytes of the weight that opened it.";

@@ -187,37 +187,31 @@ pub const JOINS: &str = "A weight above the limit went into a file with others. 
     itself: a reader who can hold one file of the limit's size should meet as few larger ones as \
     possible, and none that is larger than need be.";
 pub const EMPTY: &str = "There is a file without weights. It was closed because the next weight \
-    did \
-    not fit, though nothing was in it.";
+    did not fit, though nothing was in it.";
 pub const FULL: &str = "A file that would be exactly full was closed before. At most the limit \
-    means \
-    that the limit itself is allowed.";
+    means that the limit itself is allowed.";
 const FULL_IS_LARGE: &str = "A weight of exactly the limit was treated as one that is too large, \
-    and \
-    got its file before the one that was open. Only more than the limit is too large.";
+    and got its file before the one that was open. Only more than the limit is too large.";
 const OVERSHOOTS: &str = "The weight was put into the file before the limit was looked at, so that \
     files are larger than the limit. Whether it fits is asked before.";
 const ORDER: &str = "The weights were sorted by size. They go into the files in the order of the \
     state dict, so that a layer's weights lie together, and that of two programs are the same.";
 pub const FIT: &str = "A weight went back into an earlier file that had room. Once the next file \
-    is \
-    begun, the one before is finished: files are filled in order and never reopened.";
+    is begun, the one before is finished: files are filled in order and never reopened.";
 const TIES: &str = "Tied weights were taken for different tensors: the same elements would be \
     written twice, and after loading they are tied no more. Compare `storage`.";
 const NEIGHBOURS: &str = "A weight was compared with the one directly before it only. An embedding \
     and the head that is tied to it are the first and the last weights of a model: look at all \
     that came before.";
 pub const STAND: &str = "A second name went into the file that was open when its turn came. The \
-    tensor \
-    is in the file of its first name, and there all its names belong.";
+    tensor is in the file of its first name, and there all its names belong.";
 const TOTAL: &str = "`total_size` counts tied weights once for each name. It says how many bytes \
     of tensors are in the files, and each is in them once.";
 const NAMES: &str = "`total_size` is the number of weights. It is their bytes.";
 pub const LOST: &str = "The second name of a tied weight is in no file. Whoever loads by the index \
     would report it as missing. All names of a tensor go with the first.";
 pub const NOTHING: &str = "A weight without elements was left out. It has a name and a shape, and \
-    a \
-    strict load asks for it.";
+    a strict load asks for it.";
 pub const OPEN: &str = "The last file is missing. After the last weight a file is still open, and \
     nothing comes that closes it.";
 const DIGITS: &str = "The numbers are not filled up with zeros to five digits. Programs look for \
@@ -229,8 +223,7 @@ const COUNT: &str = "The count in a name is that of the files so far. It is that
 const ONE: &str = "One file is enough, and it has a number. It is `model.safetensors` then: \
     programs look for that name first.";
 pub const INDEX: &str = "One file is enough, and there is an index all the same. It would say \
-    nothing \
-    that the file does not.";
+    nothing that the file does not.";
 const BOTH: &str = "One file is enough, and it was treated as the first of many. It is \
     `model.safetensors` then, without an index.";
 pub const NONE: &str = "A model without weights got a file. Nothing is to be saved, and no file is \

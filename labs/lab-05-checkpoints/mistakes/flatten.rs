@@ -11,6 +11,8 @@ pub fn mistakes() -> Vec<Wrong> {
     all.extend(of_the_choice());
     all.extend(of_the_names());
     all.extend(of_ties());
+    all.extend(of_handles());
+    all.extend(of_aliases());
     all.extend(of_first_names());
     all
 }
@@ -274,6 +276,11 @@ fn of_ties() -> Vec<Wrong> {
             }
             entries
         }),
+    ]
+}
+
+fn of_handles() -> Vec<Wrong> {
+    vec![
         flat("5.1-same-storage", "one storage, one tensor", |root| {
             tied(&lines(root), |a, b| a.storage == b.storage)
         }),
@@ -289,6 +296,24 @@ fn of_ties() -> Vec<Wrong> {
                 key(a) == key(b)
             })
         }),
+        flat("5.1-strides-unseen", "storage, offset, shape, dtype", |root| {
+            tied(&lines(root), |a, b| {
+                let key = |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.dtype);
+                key(a) == key(b)
+            })
+        }),
+        flat("5.1-dtypes-unseen", "storage, offset, shape, strides", |root| {
+            tied(&lines(root), |a, b| {
+                let key =
+                    |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.strides.clone());
+                key(a) == key(b)
+            })
+        }),
+    ]
+}
+
+fn of_aliases() -> Vec<Wrong> {
+    vec![
         flat("5.1-tie-not-seen", "ties under equal names", |root| {
             let lines = lines(root);
             let own = |name: &str| name.split('.').next_back().map(str::to_string);
@@ -312,19 +337,6 @@ fn of_ties() -> Vec<Wrong> {
                 entries[at].alias_of = shorter.or(first);
             }
             entries
-        }),
-        flat("5.1-strides-unseen", "storage, offset, shape, dtype", |root| {
-            tied(&lines(root), |a, b| {
-                let key = |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.dtype);
-                key(a) == key(b)
-            })
-        }),
-        flat("5.1-dtypes-unseen", "storage, offset, shape, strides", |root| {
-            tied(&lines(root), |a, b| {
-                let key =
-                    |it: &Handle| (it.storage, it.offset, it.shape.clone(), it.strides.clone());
-                key(a) == key(b)
-            })
         }),
     ]
 }

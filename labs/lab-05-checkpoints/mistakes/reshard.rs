@@ -8,8 +8,6 @@ type Plan = fn(&[Vec<usize>], usize, usize, usize) -> Vec<Read>;
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_flat_shares();
-    all.extend(of_other_layouts());
-    all.extend(of_places());
     all.extend(of_reads());
     all.extend(of_rows());
     all.extend(of_pieces());
@@ -29,24 +27,10 @@ fn numel(shapes: &[Vec<usize>]) -> usize {
 }
 
 fn of_flat_shares() -> Vec<Wrong> {
-    vec![flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
-        let total = numel(shapes);
-        let begin = |world: usize, rank: usize| rank * (total / world) + rank.min(total % world);
-        let (first, last) = (begin(new, rank), begin(new, rank + 1));
-        let mut reads = Vec::new();
-        for file in 0..old {
-            let (from, to) = (first.max(begin(old, file)), last.min(begin(old, file + 1)));
-            if from < to {
-                let (count, place) = (to - from, from - first);
-                reads.push(Read { file, from: from - begin(old, file), count, to: place });
-            }
-        }
-        reads
-    })]
-}
-
-fn of_other_layouts() -> Vec<Wrong> {
     vec![
+        flat("5.6-balanced", "as even as possible", |shapes, old, new, rank| {
+            cut(&[vec![numel(shapes)]], old, new, rank, balanced)
+        }),
         flat("5.6-own-file", "each its own file", |shapes, old, new, rank| {
             let (total, saved) = (numel(shapes), numel(shapes).div_ceil(old));
             let share = total.div_ceil(new);
@@ -64,11 +48,6 @@ fn of_other_layouts() -> Vec<Wrong> {
                 shapes.iter().map(|shape| vec![shape.iter().product()]).collect();
             solution::reads_per_parameter(&columns, old, new, rank)
         }),
-    ]
-}
-
-fn of_places() -> Vec<Wrong> {
-    vec![
         flat("5.6-one-file", "the first file only", |shapes, old, new, rank| {
             let reads = solution::reads_flat(shapes, old, new, rank);
             reads.into_iter().take(1).collect()
@@ -115,6 +94,10 @@ fn chunked(rows: usize, world: usize, rank: usize) -> usize {
     rows.min(rank * rows.div_ceil(world))
 }
 
+fn balanced(rows: usize, world: usize, rank: usize) -> usize {
+    rank * (rows / world) + rank.min(rows % world)
+}
+
 /// The right plan with another border, and with all elements behind the first dimension as a row.
 fn cut(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, border: Border) -> Vec<Read> {
     let (mut used, mut filled) = (vec![0; old], 0);
@@ -139,9 +122,7 @@ fn cut(shapes: &[Vec<usize>], old: usize, new: usize, rank: usize, border: Borde
 fn of_rows() -> Vec<Wrong> {
     vec![
         parameters("5.6-balanced-rows", "as even as possible", |shapes, old, new, rank| {
-            cut(shapes, old, new, rank, |rows, world, rank| {
-                rank * (rows / world) + rank.min(rows % world)
-            })
+            cut(shapes, old, new, rank, balanced)
         }),
         parameters("5.6-flattened", "as flat", solution::reads_flat),
         parameters("5.6-cut-inside-rows", "cuts the numbers", |shapes, old, new, rank| {
@@ -164,11 +145,11 @@ fn of_rows() -> Vec<Wrong> {
 
 fn of_pieces() -> Vec<Wrong> {
     vec![parameters("5.6-new-chunks", "files of the new world", |shapes, old, new, rank| {
-        let before = |count: usize| -> usize {
-            let rows = |rows: usize| chunked(rows, new, rank + 1) - chunked(rows, new, rank);
-            shapes[..count].iter().map(|it| rows(it[0]) * it[1..].iter().product::<usize>()).sum()
+        let count_of = |shape: &Vec<usize>| {
+            let rows = chunked(shape[0], new, rank + 1) - chunked(shape[0], new, rank);
+            rows * shape[1..].iter().product::<usize>()
         };
-        let count = before(shapes.len());
+        let count = shapes.iter().map(count_of).sum();
         let read = Read { file: rank, from: 0, count, to: 0 };
         if rank < old && count > 0 { vec![read] } else { Vec::new() }
     })]

@@ -9,10 +9,10 @@ mod averages;
 mod kernel;
 #[path = "checks/kernel_thoughts.rs"]
 mod kernel_thoughts;
-#[path = "checks/spans.rs"]
-mod spans;
 #[path = "checks/span_thoughts.rs"]
 mod span_thoughts;
+#[path = "checks/spans.rs"]
+mod spans;
 #[path = "checks/step.rs"]
 mod step;
 #[path = "checks/step_thoughts.rs"]

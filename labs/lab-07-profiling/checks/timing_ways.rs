@@ -79,7 +79,7 @@ impl Way {
     /// What this way finds.
     pub fn found(self, case: &Case) -> u64 {
         let (mut gpu, mut kernel) = case.made();
-        let (calls, own) = (case.calls, case.stream);
+        let (calls, own) = (case.calls, kernel.stream());
         if self.warm {
             gpu.launch(&mut kernel);
         }
@@ -140,7 +140,7 @@ impl Slip {
     /// What is found with it.
     pub fn found(self, case: &Case) -> u64 {
         let (mut gpu, mut kernel) = case.made();
-        let (calls, stream) = (case.calls, case.stream);
+        let (calls, stream) = (case.calls, kernel.stream());
         let sleep_ns = (calls + 1) * LONGEST_LAUNCH_NS;
         if self != Slip::FirstInside {
             gpu.launch(&mut kernel);

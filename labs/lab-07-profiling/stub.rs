@@ -66,11 +66,9 @@ pub fn train(run: &Training) -> Vec<f32> {
                 let turned = x.narrow(0, first, count).permute(&[0, 2, 1]);
                 turned.reshape(&[count, channels * times])
             };
-            // The readings without their mean.
             let x = by_channel(&run.readings).sub(&run.mean.to(run.device));
             let forecast = run.model.forward(&x);
             let targets = by_channel(&run.targets);
-            // The error of each channel, as far as it counts.
             let mut parts = Vec::new();
             for channel in 0..channels {
                 let wanted = targets.narrow(1, channel * times, times);

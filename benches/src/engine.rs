@@ -116,9 +116,11 @@ fn profiled_step(bench: &mut Bench) {
     step();
     let spans = profiled().events().len();
     let row = format!("{spans} spans");
-    bench.compare(&row, ("profiled", &mut || drop(profiled())), ("gpt step", &mut || step()));
-    let mut off = || (0..spans).for_each(|_| drop(record_function(black_box("off"))));
-    bench.compare(&row, ("not profiled", &mut off), ("gpt step", &mut || step()));
+    bench.alternate(&row, ("profiled", &mut || drop(profiled())), ("gpt step", &mut || step()));
+    let some = || (0..spans).for_each(|_| drop(record_function(black_box("span"))));
+    bench.compare(&row, ("while off", &mut || some()), ("gpt step", &mut || step()));
+    let mut on = || drop(Profiler::new().run(|_| some()).expect("the host works"));
+    bench.compare(&row, ("empty, while on", &mut on), ("while off", &mut || some()));
 }
 
 /// Weight and bias of a layer from `widths[0]` to `widths[1]` features.
@@ -186,9 +188,40 @@ impl Bench {
         if let (Some(ours), Some(theirs)) = (ours, theirs) {
             let ratio = ours / theirs;
             let (ours, theirs) = (1e6 * ours, 1e6 * theirs);
-            self.rows.push(format!(
-                "{row:<12} {name:<22} {ours:>10.2} us   {peer:<16} {theirs:>10.2} us   {ratio:>6.2}"
-            ));
+            self.rows.push(line(row, (name, ours), (peer, theirs), ratio));
+        }
+    }
+
+    /// Calls two functions in turn and keeps a row with the median ratio of neighbours: for a
+    /// difference that is smaller than what a computer's speed changes by within seconds.
+    fn alternate(
+        &mut self,
+        row: &str,
+        (name, run): (&str, &mut dyn FnMut()),
+        (peer, run_peer): (&str, &mut dyn FnMut()),
+    ) {
+        let seconds = |run: &mut dyn FnMut()| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        };
+        let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        self.criterion.bench_function(&format!("{row}/{name} and {peer}"), |bencher| {
+            bencher.iter_custom(|calls| {
+                let start = Instant::now();
+                for _ in 0..calls {
+                    let (first, second) = (seconds(run), seconds(run_peer));
+                    ours.push(first);
+                    theirs.push(second);
+                    ratios.push(first / second);
+                }
+                start.elapsed()
+            });
+        });
+        if ratios.len() >= 10 {
+            let (ours, theirs) = (1e6 * median(&mut ours), 1e6 * median(&mut theirs));
+            let ratio = median(&mut ratios);
+            self.rows.push(line(row, (name, ours), (peer, theirs), ratio));
         }
     }
 
@@ -207,8 +240,7 @@ impl Bench {
                 elapsed
             });
         });
-        samples.sort_by(f64::total_cmp);
-        (samples.len() >= 10).then(|| samples[samples.len() / 2])
+        (samples.len() >= 10).then(|| median(&mut samples))
     }
 
     fn print_ratios(&self) {
@@ -220,4 +252,14 @@ impl Bench {
             println!("{row}");
         }
     }
+}
+
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// Two medians in microseconds and their ratio.
+fn line(row: &str, (name, ours): (&str, f64), (peer, theirs): (&str, f64), ratio: f64) -> String {
+    format!("{row:<12} {name:<22} {ours:>10.2} us   {peer:<16} {theirs:>10.2} us   {ratio:>8.4}")
 }

@@ -127,9 +127,9 @@ fn schedule(wrong: &[&Seen]) -> (&'static str, &'static str) {
     ("5.7-schedule-count", AHEAD)
 }
 
-const ANEW: &str = "The epoch begins anew: the examples that it has given out come a second time, \
-    and the loss looks better than it is. A stop at the end of an epoch hides it. A sampler \
-    stands somewhere in an epoch, and `taken` says where.";
+const ANEW: &str = "The epoch begins anew: the examples that it has given out come a second time \
+    before it ends. A stop at the end of an epoch hides it. A sampler stands somewhere in an epoch, \
+    and `taken` says where.";
 const ORDER: &str = "The examples come in the order of the new run's seed. Which example comes \
     next follows from seed, epoch and place: restore all of what `SamplerState` says.";
 const SKIPPED: &str = "What is left of the epoch is skipped: those examples are seen once less \

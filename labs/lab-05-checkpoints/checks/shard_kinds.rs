@@ -65,7 +65,7 @@ fn names(weights: &[Weight], got: &Split) -> Option<Words> {
         match found.len() {
             0 if first < at => return Some(("5.5-names-lost", thoughts::LOST)),
             0 if weight.bytes == 0 => return Some(("5.5-empty-lost", thoughts::NOTHING)),
-            0 => return Some(("5.5-last-lost", thoughts::OPEN)),
+            0 => return Some(("5.5-weight-lost", WEIGHT_LOST)),
             1 if found == files(&weights[first]) => {}
             1 => return Some(("5.5-ties-where-they-stand", thoughts::STAND)),
             _ => return Some(("5.5-in-two-files", TWO_FILES)),
@@ -151,6 +151,8 @@ const TOTAL: &str = "`total_size` is another number. It is the bytes of all tens
     those of tied weights once.";
 const MAP: &str = "The files are right, and the index leads elsewhere. It has every name, also the \
     second ones of tied weights, each with the name of the file in which it is listed.";
+const WEIGHT_LOST: &str = "A weight is in no file. Each is in one, also a weight above the limit, \
+    and behind the last weight a file may still be open.";
 const TWO_FILES: &str = "A name is in two files: that of its tensor, and the one that was open \
     when its turn came. A tied weight is listed with the first of its names, and nowhere else.";
 const ABOVE: &str = "A file has more than the limit though no weight in it has. The bytes of a \

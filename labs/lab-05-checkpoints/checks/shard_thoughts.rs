@@ -75,7 +75,8 @@ pub fn split_as(weights: &[Weight], max_bytes: u64, thought: Thought) -> Split {
             }
         }
     }
-    let counted = |at: &usize| thought == TotalWithTies || leaders.contains(at);
+    let written = |at: &usize| thought != LastLost || files.iter().any(|file| file.contains(at));
+    let counted = |at: &usize| thought == TotalWithTies || leaders.contains(at) && written(at);
     let total: u64 = (0..weights.len()).filter(counted).map(|at| weights[at].bytes).sum();
     let total = if thought == TotalOfNames { weights.len() as u64 } else { total };
     named(weights, &files, total, thought)
@@ -212,7 +213,7 @@ pub const LOST: &str = "The second name of a tied weight is in no file. Whoever 
     would report it as missing. All names of a tensor go with the first.";
 pub const NOTHING: &str = "A weight without elements was left out. It has a name and a shape, and \
     a strict load asks for it.";
-pub const OPEN: &str = "The last file is missing. After the last weight a file is still open, and \
+const OPEN: &str = "The last file is missing. After the last weight a file is still open, and \
     nothing comes that closes it.";
 const DIGITS: &str = "The numbers are not filled up with zeros to five digits. Programs look for \
     `model-00001-of-00003.safetensors`; `{:05}` writes it.";

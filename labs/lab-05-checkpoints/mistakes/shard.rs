@@ -13,6 +13,7 @@ enum Other {
     LargeCloses,
     LargeLast,
     LargeJoins,
+    LargeLost,
     EmptyShard,
     FullCloses,
     FullIsLarge,
@@ -92,6 +93,9 @@ fn files(weights: &[Weight], max_bytes: u64, other: Other) -> Vec<Vec<usize>> {
         }
         let bytes = if again { 0 } else { weight.bytes };
         let large = bytes > max_bytes || other == FullIsLarge && bytes == max_bytes;
+        if large && other == LargeLost {
+            continue;
+        }
         if large && !matches!(other, LargeCloses | LargeJoins | EmptyShard | Overshoots) {
             files.push(vec![at]);
             continue;
@@ -192,6 +196,7 @@ pub fn mistakes() -> Vec<Wrong> {
         one!("5.5-large-closes", "too large closes the file", LargeCloses),
         one!("5.5-large-last", "too large, so last", LargeLast),
         one!("5.5-large-joins", "too large anyway", LargeJoins),
+        one!("5.5-weight-lost", "too large for any file", LargeLost),
         one!("5.5-empty-shard", "closes an empty file", EmptyShard),
         one!("5.5-full-closes", "less than the limit", FullCloses),
         one!("5.5-full-is-large", "at least, so alone", FullIsLarge),

@@ -38,7 +38,6 @@ const CHAPTERS: [&str; 13] = [
     "05-checkpoints",
     "06-memory",
     "07-profiling",
-    "07-profiling",
     "08-kernels",
     "09-compile",
     "10-distributed",

@@ -192,7 +192,7 @@ pub fn train(run: &Training) -> Vec<f32> {
             let targets = run.targets.narrow(0, first, count);
             let wrong = run.model.forward(&x).sub(&targets).view(&[count, channels, times]);
             let of_channels = wrong.mul(&wrong).mean_dims(&[0, 2], false);
-            let loss = of_channels.mul(&importance).sum();
+            let loss = of_channels.mul(&importance).sum_dims(&[0], false);
             // STUB // The readings of a sample, channel by channel, without their mean.
             // STUB let x = run.readings.narrow(0, first, count).permute(&[0, 2, 1]);
             // STUB let x = x.reshape(&[count, channels * times]).sub(&run.mean.to(run.device));

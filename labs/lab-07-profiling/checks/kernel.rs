@@ -55,8 +55,8 @@ pub fn kernel(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
         .thought(thought))
 }
 
-/// The thought that gives all of the answers; or else the one that gives all bounds or all shares, as
-/// far as these are wrong, since somebody can be wrong twice.
+/// The thought that gives all of the answers; or else the one that gives all bounds or all shares,
+/// as far as these are wrong, since somebody can be wrong twice.
 fn thought_of(cases: &[Case], answers: &[Verdict]) -> (&'static str, &'static str) {
     let of = |same: &dyn Fn(&Verdict, &Verdict) -> bool| {
         let agrees = |thought| {

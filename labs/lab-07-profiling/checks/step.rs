@@ -202,8 +202,8 @@ fn judge(questions: &[Question], answers: &[Prediction]) -> Result<(), Diagnosis
         .thought(thought))
 }
 
-/// The thought that gives all of the answers; or else the one that gives the first part of them that
-/// is wrong, since somebody can be wrong twice.
+/// The thought that gives all of the answers; or else the one that gives the first part of them
+/// that is wrong, since somebody can be wrong twice.
 fn thought_of(
     questions: &[Question],
     answers: &[Prediction],

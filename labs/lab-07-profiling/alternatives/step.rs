@@ -65,7 +65,7 @@ fn closed_form(stack: &Stack, roofs: &Roofs) -> Prediction {
 }
 
 /// Every kernel as (operations, numbers), in the order in which they run.
-fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
+fn kernels(stack: &Stack) -> [Vec<(u64, u64)>; 3] {
     let (n, b) = (stack.sizes.len() - 1, stack.batch);
     let size = |layer: usize| (stack.sizes[layer], stack.sizes[layer + 1]);
     let product = |layer: usize| {
@@ -92,7 +92,11 @@ fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
         backward.extend([product(layer), (0, b * o + o)]);
     }
     let sizes = (0..n).flat_map(|layer| [size(layer).0 * size(layer).1, size(layer).1]);
-    let optimizer: Vec<(u64, u64)> = sizes.map(|size| (0, numbers(stack.rule) * size)).collect();
+    let optimizer = sizes.map(|size| (0, numbers(stack.rule) * size)).collect();
+    [forward, backward, optimizer]
+}
+
+fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
     let mut device_ns = 0.0;
     let mut work = |kernels: &[(u64, u64)]| {
         let mut work = Work::default();
@@ -108,7 +112,7 @@ fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
         }
         work
     };
-    let [forward, backward, optimizer] = [work(&forward), work(&backward), work(&optimizer)];
+    let [forward, backward, optimizer] = kernels(stack).map(|kernels| work(&kernels));
     let launches = forward.launches + backward.launches + optimizer.launches;
     let host_ns = launches * roofs.launch_ns;
     Prediction {
@@ -121,56 +125,45 @@ fn lists(stack: &Stack, roofs: &Roofs) -> Prediction {
     }
 }
 
-/// A kernel is what it is given and what it makes.
+/// Operations, and the sizes of the tensors that are read and written.
+type Moved = (u64, Vec<u64>);
+
+/// The kernels of a layer: forward, backward, optimizer.
+fn of_layer(stack: &Stack, at: usize) -> [Vec<Moved>; 3] {
+    let (inputs, b) = (stack.sizes[at], stack.sizes[at + 1]);
+    let (x, w, y) = (stack.batch * inputs, inputs * b, stack.batch * b);
+    let flops = 2 * x * b;
+    let mut forward = vec![(flops, vec![x, w, y]), (0, vec![y, b, y])];
+    let mut backward = vec![(flops, vec![y, x, w]), (0, vec![y, b])];
+    if at > 0 || stack.x_requires_grad {
+        backward.push((flops, vec![y, w, x]));
+    }
+    if at + 2 < stack.sizes.len() {
+        forward.push((0, vec![y, y]));
+        backward.push((0, vec![y, y, y]));
+    }
+    let states = |size: u64| vec![size; numbers(stack.rule) as usize];
+    [forward, backward, vec![(0, states(w)), (0, states(b))]]
+}
+
+/// Layer by layer; a kernel is what it is given and what it makes.
 fn by_tensors(stack: &Stack, roofs: &Roofs) -> Prediction {
-    let mut all = Prediction {
-        forward: Work::default(),
-        backward: Work::default(),
-        optimizer: Work::default(),
-        host_ns: 0,
-        device_ns: 0.0,
-        limit: Limit::Host,
-    };
-    let ns = |flops: u64, tensors: &[u64]| {
-        let bytes = 4 * tensors.iter().sum::<u64>();
-        let memory = bytes as f64 / roofs.bytes_per_s as f64;
-        (flops as f64 / roofs.f32_flops_per_s as f64).max(memory) * 1e9
-    };
-    let add = |work: Work, flops: u64, tensors: &[u64]| Work {
-        launches: work.launches + 1,
-        flops: work.flops + flops,
-        bytes: work.bytes + 4 * tensors.iter().sum::<u64>(),
-    };
-    for (at, pair) in stack.sizes.windows(2).enumerate() {
-        let (x, w, b) = (stack.batch * pair[0], pair[0] * pair[1], pair[1]);
-        let y = stack.batch * b;
-        let flops = 2 * x * b;
-        let is_last = at + 2 == stack.sizes.len();
-        let dx = u64::from(at > 0 || stack.x_requires_grad);
-        let mut forward = vec![(flops, vec![x, w, y]), (0, vec![y, b, y])];
-        let mut backward = vec![(flops, vec![y, x, w]), (0, vec![y, b])];
-        backward.extend((0..dx).map(|_| (flops, vec![y, w, x])));
-        if !is_last {
-            forward.push((0, vec![y, y]));
-            backward.push((0, vec![y, y, y]));
-        }
-        let states = |size: u64| vec![size; numbers(stack.rule) as usize];
-        let optimizer = [(0, states(w)), (0, states(b))];
-        for (flops, tensors) in forward {
-            all.forward = add(all.forward, flops, &tensors);
-            all.device_ns += ns(flops, &tensors);
-        }
-        for (flops, tensors) in backward {
-            all.backward = add(all.backward, flops, &tensors);
-            all.device_ns += ns(flops, &tensors);
-        }
-        for (flops, tensors) in optimizer {
-            all.optimizer = add(all.optimizer, flops, &tensors);
-            all.device_ns += ns(flops, &tensors);
+    let mut parts = [Work::default(); 3];
+    let (mut host_ns, mut device_ns) = (0, 0.0);
+    for at in 0..stack.sizes.len() - 1 {
+        for (part, kernels) in parts.iter_mut().zip(of_layer(stack, at)) {
+            for (flops, tensors) in kernels {
+                let bytes = 4 * tensors.iter().sum::<u64>();
+                let memory = bytes as f64 / roofs.bytes_per_s as f64;
+                device_ns += (flops as f64 / roofs.f32_flops_per_s as f64).max(memory) * 1e9;
+                host_ns += roofs.launch_ns;
+                part.launches += 1;
+                part.flops += flops;
+                part.bytes += bytes;
+            }
         }
     }
-    for work in [all.forward, all.backward, all.optimizer] {
-        all.host_ns += work.launches * roofs.launch_ns;
-    }
-    Prediction { limit: limit(all.host_ns, all.device_ns), ..all }
+    let [forward, backward, optimizer] = parts;
+    let limit = limit(host_ns, device_ns);
+    Prediction { forward, backward, optimizer, host_ns, device_ns, limit }
 }

@@ -7,6 +7,7 @@ use engine_room::profiler::{Kind, profile};
 use engine_room::rng::Generator;
 use engine_room::sim::{self, Gpu};
 use engine_room::{Device, Tensor};
+use grading::diagnosis::key;
 use grading::{Check, Diagnosis};
 
 use super::super::kernel::{Bound, Counts, Numbers, Roofs, Verdict};
@@ -40,10 +41,7 @@ pub fn kernel(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
     let Some((case, answer)) = pairs().find(|(case, answer)| !is_same(&case.want, answer)) else {
         return Ok(());
     };
-    let agrees = |thought| {
-        pairs().all(|(case, answer)| is_same(&formula(&case.counts, &case.roofs, thought), answer))
-    };
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let (key, thought) = thought_of(&cases, &answers);
     let right = |same: &dyn Fn(&Case, &Verdict) -> bool| {
         pairs().filter(|(case, answer)| same(case, answer)).count()
     };
@@ -55,6 +53,24 @@ pub fn kernel(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> 
         .got(format!("{answer:?}\nof {of} bounds {bounds} are right, of {of} shares {shares}"))
         .expected(format!("{:?}", case.want))
         .thought(thought))
+}
+
+/// The thought that gives all of the answers; or else the one that gives all bounds or all shares,
+/// as far as these are wrong, since somebody can be wrong twice.
+fn thought_of(cases: &[Case], answers: &[Verdict]) -> (&'static str, &'static str) {
+    let of = |same: &dyn Fn(&Verdict, &Verdict) -> bool| {
+        let agrees = |thought| {
+            let thought_of = |case: &Case| formula(&case.counts, &case.roofs, thought);
+            cases.iter().zip(answers).all(|(case, answer)| same(&thought_of(case), answer))
+        };
+        let is_right = cases.iter().zip(answers).all(|(case, answer)| same(&case.want, answer));
+        let found = explained(THOUGHTS, agrees);
+        (!is_right && found.0 != key::WRONG_VALUE).then_some(found)
+    };
+    let same_bound = |a: &Verdict, b: &Verdict| a.bound == b.bound;
+    let same_share = |a: &Verdict, b: &Verdict| is_near(a.share, b.share);
+    let found = of(&is_same).or_else(|| of(&same_bound)).or_else(|| of(&same_share));
+    found.unwrap_or((key::WRONG_VALUE, ""))
 }
 
 const BOUNDS: [Bound; 4] = [Bound::Launches, Bound::Memory, Bound::Arithmetic, Bound::Neither];

@@ -8,6 +8,7 @@ use engine_room::profiler::{Call, Event, Kind, Profile, profile, record_function
 use engine_room::rng::Generator;
 use engine_room::sim::{self, Gpu};
 use engine_room::{Device, Tensor};
+use grading::diagnosis::key;
 use grading::{Check, Diagnosis};
 
 use super::super::kernel::Roofs;
@@ -189,13 +190,7 @@ fn judge(questions: &[Question], answers: &[Prediction]) -> Result<(), Diagnosis
     let Some(at) = (0..wants.len()).find(|&at| !is_same(&wants[at], &answers[at])) else {
         return Ok(());
     };
-    let agrees = |thought| {
-        questions
-            .iter()
-            .zip(answers)
-            .all(|(question, answer)| is_same(&formula(question, thought), answer))
-    };
-    let (key, thought) = explained(THOUGHTS, agrees);
+    let (key, thought) = thought_of(questions, answers, &wants);
     let right = wants.iter().zip(answers).filter(|(want, answer)| is_same(want, answer)).count();
     let (stack, roofs) = &questions[at];
     let (got, want) = differing(&answers[at], &wants[at]);
@@ -205,6 +200,31 @@ fn judge(questions: &[Question], answers: &[Prediction]) -> Result<(), Diagnosis
         .got(format!("{got}\n{right} of {} answers are right{fields}", wants.len()))
         .expected(want)
         .thought(thought))
+}
+
+/// The thought that gives all of the answers; or else the one that gives the first part of them
+/// that is wrong, since somebody can be wrong twice.
+fn thought_of(
+    questions: &[Question],
+    answers: &[Prediction],
+    wants: &[Prediction],
+) -> (&'static str, &'static str) {
+    let pairs = || questions.iter().zip(answers);
+    let of_all = explained(THOUGHTS, |thought| {
+        pairs().all(|(question, answer)| is_same(&formula(question, thought), answer))
+    });
+    if of_all.0 != key::WRONG_VALUE {
+        return of_all;
+    }
+    for part in [&FIELDS[..3], &FIELDS[3..6], &FIELDS[6..9], &FIELDS[10..11], &FIELDS[11..]] {
+        let alike = |a: &Prediction, b: &Prediction| part.iter().all(|(_, of)| of(a) == of(b));
+        if !wants.iter().zip(answers).all(|(want, answer)| alike(want, answer)) {
+            return explained(THOUGHTS, |thought| {
+                pairs().all(|(question, answer)| alike(&formula(question, thought), answer))
+            });
+        }
+    }
+    of_all
 }
 
 /// A part of a prediction, in words.

@@ -234,8 +234,7 @@ const FUSED: &str = "The bias was counted as a part of the product. In this engi
 const DB: &str = "The gradient of the bias was not counted. It is the sum of dy over the batch: \
     one kernel a layer.";
 const BIAS_BACK: &str = "The bias was counted twice in the backward pass. Adding it leaves dy as \
-    it \
-    is; only the sum for db is computed.";
+    it is; only the sum for db is computed.";
 const ONE_LAUNCH: &str = "The optimizer was counted as one launch. Here it launches a kernel for \
     each parameter: a weight and a bias a layer. (PyTorch's `foreach` and `fused` exist to save \
     these launches.)";

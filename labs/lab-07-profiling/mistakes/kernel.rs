@@ -178,10 +178,11 @@ fn of_choices() -> Vec<Wrong> {
                 _ => verdict,
             }
         }),
-        says("7.5-half", "more than half", |counts, roofs| {
+        says("7.5-half", "more than half, and in percent", |counts, roofs| {
             let verdict = solution::bound(counts, roofs);
             let is_half = verdict.bound != Bound::Launches && verdict.share == 0.5;
-            Verdict { bound: if is_half { Bound::Neither } else { verdict.bound }, ..verdict }
+            let bound = if is_half { Bound::Neither } else { verdict.bound };
+            Verdict { bound, share: 100.0 * verdict.share }
         }),
     ]
 }

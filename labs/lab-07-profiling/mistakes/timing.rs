@@ -4,7 +4,10 @@ use super::super::timing::{Event, Gpu, Kernel, LONGEST_LAUNCH_NS};
 use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
-    [by_the_host(), by_events(), of_the_sleep(), of_the_mean()].into_iter().flatten().collect()
+    [by_the_host(), with_waits(), by_events(), of_events(), of_the_sleep(), of_the_mean()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn time(
@@ -47,6 +50,11 @@ fn by_the_host() -> Vec<Wrong> {
             launches(gpu, kernel, calls);
             (gpu.now_ns() - start) / calls
         }),
+    ]
+}
+
+fn with_waits() -> Vec<Wrong> {
+    vec![
         time("7.3-queued-before", "waits at the end only", |gpu, kernel, calls| {
             gpu.launch(kernel);
             let start = gpu.now_ns();
@@ -117,6 +125,11 @@ fn by_events() -> Vec<Wrong> {
             launches(gpu, kernel, calls);
             since(gpu, start, 0) / calls
         }),
+    ]
+}
+
+fn of_events() -> Vec<Wrong> {
+    vec![
         time("7.3-not-done", "no wait for the last event", |gpu, kernel, calls| {
             gpu.launch(kernel);
             ahead(gpu, kernel, calls);

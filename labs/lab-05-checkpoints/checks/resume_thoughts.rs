@@ -128,8 +128,8 @@ fn schedule(wrong: &[&Seen]) -> (&'static str, &'static str) {
 }
 
 const ANEW: &str = "The epoch begins anew: the examples that it has given out come a second time \
-    before it ends. A stop at the end of an epoch hides it. A sampler stands somewhere in an epoch, \
-    and `taken` says where.";
+    before it ends. A stop at the end of an epoch hides it. A sampler stands somewhere in an \
+    epoch, and `taken` says where.";
 const ORDER: &str = "The examples come in the order of the new run's seed. Which example comes \
     next follows from seed, epoch and place: restore all of what `SamplerState` says.";
 const SKIPPED: &str = "What is left of the epoch is skipped: those examples are seen once less \

@@ -39,7 +39,8 @@ use Thought::*;
 /// Total and self time; below 0 where a wrong thought subtracts too much.
 pub type Signed = (i128, i128);
 
-/// Whether the learner's numbers are these, where a subtraction may have stopped at 0 or begun anew.
+/// Whether the learner's numbers are these, where a subtraction may have stopped at 0 or begun
+/// anew.
 pub fn is_same(want: &[Signed], got: &[Times]) -> bool {
     let same = |want: i128, got: u64| want.max(0) == i128::from(got) || want as u64 == got;
     let pairs = || want.iter().zip(got);

@@ -117,6 +117,12 @@ fn reshaped(calls: &[Call], by_shape: bool, to: fn(&[Vec<usize>]) -> Vec<Vec<usi
 }
 
 fn of_keys() -> Vec<Wrong> {
+    let mut all = of_names_and_shapes();
+    all.extend(of_other_keys());
+    all
+}
+
+fn of_names_and_shapes() -> Vec<Wrong> {
     vec![
         averages("7.2-shapes-ignored", "by name", |calls, _| right(calls, false)),
         averages("7.2-name-is-key", "the name alone is compared", |calls, by_shape| {
@@ -139,6 +145,11 @@ fn of_keys() -> Vec<Wrong> {
             }
             rows
         }),
+    ]
+}
+
+fn of_other_keys() -> Vec<Wrong> {
+    vec![
         averages("7.2-number-of-elements", "products", |calls, by_shape| {
             reshaped(calls, by_shape, |shapes| {
                 shapes.iter().map(|shape| vec![shape.iter().product()]).collect()
@@ -199,6 +210,12 @@ fn of_run(calls: &[Call], run: std::ops::Range<usize>, by_shape: bool, mut row: 
 }
 
 fn of_self_times() -> Vec<Wrong> {
+    let mut all = of_rows_parts();
+    all.extend(of_calls_parts());
+    all
+}
+
+fn of_rows_parts() -> Vec<Wrong> {
     vec![
         averages("7.2-self-is-total", "no parts", |calls, by_shape| {
             summed(calls, by_shape, |row| &mut row.self_cpu_ns, |at| calls[at].cpu_ns)
@@ -231,6 +248,11 @@ fn of_self_times() -> Vec<Wrong> {
             }
             rows
         }),
+    ]
+}
+
+fn of_calls_parts() -> Vec<Wrong> {
+    vec![
         averages("7.2-all-descendants", "all that it holds", |calls, by_shape| {
             summed(
                 calls,
@@ -270,6 +292,12 @@ fn of_self_times() -> Vec<Wrong> {
 }
 
 fn of_devices() -> Vec<Wrong> {
+    let mut all = of_carrying_up();
+    all.extend(of_mixing_times());
+    all
+}
+
+fn of_carrying_up() -> Vec<Wrong> {
     vec![
         averages("7.2-every-level-of-device", "along the whole chain", |calls, by_shape| {
             summed(
@@ -299,6 +327,11 @@ fn of_devices() -> Vec<Wrong> {
             }
             rows
         }),
+    ]
+}
+
+fn of_mixing_times() -> Vec<Wrong> {
+    vec![
         averages("7.2-device-of-outermost", "only calls that count", |calls, by_shape| {
             summed(
                 calls,

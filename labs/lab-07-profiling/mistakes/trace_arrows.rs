@@ -76,6 +76,12 @@ fn set(fields: &mut Fields, name: &str, value: String) {
 }
 
 fn of_the_ends() -> Vec<Wrong> {
+    let mut all = of_one_end();
+    all.extend(of_the_other_end());
+    all
+}
+
+fn of_one_end() -> Vec<Wrong> {
     vec![
         trace("7.4-backwards", "from the work to the call", |events| {
             arrows(events, |style, events, at| {
@@ -117,6 +123,11 @@ fn of_the_ends() -> Vec<Wrong> {
                 })
             })
         }),
+    ]
+}
+
+fn of_the_other_end() -> Vec<Wrong> {
+    vec![
         trace("7.4-end-of-cause", "when the call returns", |events| {
             arrows(events, |style, events, at| {
                 changed(style, events, at, |both, events, [cause, _]| {

@@ -190,10 +190,10 @@ pub fn train(run: &Training) -> Vec<f32> {
             let count = run.batch.min(samples - first);
             optimizer.zero_grad(true);
             // SOLUTION 7.6
-            let x = readings.narrow(0, first, count);
-            let targets = targets.narrow(0, first, count);
-            let wrong = run.model.forward(&x).sub(&targets).view(&[count, channels, times]);
-            let loss = wrong.mul(&wrong).mean_dims(&[0, 2], false).mul(&importance).sum();
+            let forecast = run.model.forward(&readings.narrow(0, first, count));
+            let wrong = forecast.sub(&targets.narrow(0, first, count));
+            let squares = wrong.mul(&wrong).view(&[count, channels, times]);
+            let loss = squares.mean_dims(&[0, 2], false).mul(&importance).sum_dims(&[0], false);
             // STUB // All that the last step has used is for this one to have.
             // STUB memory::empty_cache(run.device);
             // STUB let by_channel = |x: &Tensor| {

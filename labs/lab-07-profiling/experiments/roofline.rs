@@ -29,8 +29,7 @@ pub fn step(output: &mut Output, gpu: Gpu, batch: usize, seed: u64) -> Result<Pr
 pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!(
         "A training step of a GPT: {} blocks of width {}, {BATCH} texts of {} tokens. What the \
-         time \
-         of the kernels goes by, modelled:\n",
+         time of the kernels goes by, modelled:\n",
         GPT.layers, GPT.width, GPT.context
     ));
     let mut table = Table::new().column("gpu", "GPU", "").column("ridge", "ridge", "");

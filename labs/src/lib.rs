@@ -18,6 +18,7 @@ pub mod metrics;
 mod output;
 mod plot;
 mod progress;
+pub mod roofline;
 mod table;
 mod timing;
 pub mod triangle;

@@ -36,6 +36,13 @@ pub struct Counters {
     pub dram_bytes: u64,
 }
 
+impl Counters {
+    /// Sectors of all requests to global memory: what L2 is asked for.
+    pub fn global_sectors(&self) -> u64 {
+        self.global_load_sectors + self.global_store_sectors
+    }
+}
+
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Counters) {
         self.lane_instructions += other.lane_instructions;

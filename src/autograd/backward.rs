@@ -9,6 +9,7 @@ use crate::autograd::mode::{is_grad_enabled, no_grad};
 use crate::autograd::node::Node;
 use crate::error::misuse;
 use crate::memory::Role;
+use crate::profiler;
 
 /// Computes the gradients of every leaf that `root` depends on and adds them to what is there.
 ///
@@ -20,6 +21,7 @@ use crate::memory::Role;
 /// `dy` has another shape or type.
 #[track_caller]
 pub fn backward(root: &Tensor, dy: Option<&Tensor>, keep: Keep) {
+    let _span = profiler::span(profiler::Kind::Range, "backward");
     let (node, dy) = start("backward", root, dy, keep);
     in_mode(keep, || {
         walk(

@@ -4,6 +4,7 @@
 //! if it was saved. Ids count up as nodes are made, so an input's node is always older than the
 //! node of what was computed from it; the walk in `backward.rs` relies on that.
 
+use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +27,8 @@ pub struct Node {
     edges: Vec<Option<Arc<Node>>>,
     /// The part of a model that the operation was in; its backward pass is in it too.
     module: &'static str,
+    /// The line that called the operation: in a profile its backward pass belongs there too.
+    at: &'static Location<'static>,
     kind: Kind,
 }
 
@@ -42,11 +45,13 @@ enum Kind {
 
 impl Node {
     /// The node of the leaf `x`.
+    #[track_caller]
     pub(crate) fn leaf(x: &Tensor) -> Arc<Node> {
         Node::new("leaf", x, Vec::new(), Kind::Leaf { grad: Mutex::new(None) })
     }
 
     /// The node of an operation whose result is `y`.
+    #[track_caller]
     pub(super) fn of_op(
         op: Box<dyn AnyOp>,
         mut ctx: Ctx,
@@ -58,6 +63,7 @@ impl Node {
         Node::new(name, y, edges, Kind::Op { op, ctx: Mutex::new(Some(Arc::new(ctx))) })
     }
 
+    #[track_caller]
     fn new(
         name: &'static str,
         of: &Tensor,
@@ -67,13 +73,15 @@ impl Node {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (shape, dtype, module) = (*of.layout().shape(), of.dtype(), current_module());
+        // Outside the closure, which would lose the line.
+        let at = profiler::line_now(Location::caller());
         Arc::new_cyclic(|node| {
             if let Kind::Op { ctx, .. } = &kind
                 && let Some(ctx) = &*lock(ctx)
             {
                 ctx.set_node(node.clone());
             }
-            Node { id, name, shape, dtype, edges, module, kind }
+            Node { id, name, shape, dtype, edges, module, at, kind }
         })
     }
 
@@ -125,7 +133,7 @@ impl Node {
         let _off = set_autocast(None);
         let _running = running(self.name, true);
         let _module = inside_module(self.module);
-        let _span = profiler::span(profiler::Kind::Backward, self.name);
+        let _span = profiler::span_at(profiler::Kind::Backward, self.name, self.at);
         let gradients = op.backward(&ctx, dy);
         for (i, (edge, dx)) in self.edges.iter().zip(&gradients).enumerate() {
             if let (Some(edge), Some(dx)) = (edge, dx) {
@@ -216,8 +224,7 @@ impl Node {
             dx
         } else {
             let name = "accumulate_grad";
-            count_hidden_copy(name, dx.nbytes());
-            let _running = running(name, false);
+            let (_copying, _running) = (count_hidden_copy(name, dx.nbytes()), running(name, false));
             dx.copy()
         };
         first.storage().set_role(Role::Gradient);

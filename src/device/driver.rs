@@ -48,6 +48,8 @@ pub struct Ran {
     pub end_ns: Nanoseconds,
     /// Bytes between it and the memory of the device.
     pub bytes: u64,
+    /// Bytes that it asked the L2 cache for.
+    pub l2_bytes: u64,
     /// Floating-point operations.
     pub flops: u64,
 }

@@ -22,7 +22,7 @@ use driver::Driver;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, misuse, raise};
 use crate::layout::Layout;
-use crate::profiler;
+use crate::profiler::{self, Kind};
 use crate::rng::GeneratorState;
 use crate::storage::Storage;
 
@@ -86,7 +86,9 @@ impl Device {
     ///
     /// # Errors
     /// If the device has failed.
+    #[track_caller]
     pub fn synchronize(self) -> Result<(), Error> {
+        let _span = profiler::span(Kind::Range, "synchronize");
         match self {
             Device::Cpu => Ok(()),
             device => device.driver().synchronize(),

@@ -38,11 +38,12 @@ pub fn reset_hidden_copies() {
 }
 
 /// Counts one copy of `bytes` by `op`.
-pub(crate) fn count_hidden_copy(op: &'static str, bytes: u64) {
+#[track_caller]
+pub(crate) fn count_hidden_copy(op: &'static str, bytes: u64) -> profiler::Span {
     let mut copies = copies();
     let (count, sum) = copies.entry(op).or_default();
     *count += 1;
     *sum += bytes;
     drop(copies);
-    profiler::hidden_copy(bytes);
+    profiler::hidden_copy(bytes)
 }

@@ -15,6 +15,7 @@ use crate::memory::Role;
 use crate::memory::caching::{CachingAllocator, DriverSource, Settings};
 use crate::memory::report;
 use crate::memory::running::label;
+use crate::profiler::{self, Kind};
 
 type Shared = &'static Mutex<CachingAllocator<DriverSource>>;
 
@@ -109,6 +110,7 @@ pub fn set_allocator_settings(device: Device, settings: Settings) {
 /// fails.
 #[track_caller]
 pub fn empty_cache(device: Device) {
+    let _span = profiler::span(Kind::Range, "empty_cache");
     let emptied = allocator(device).empty_cache();
     emptied.unwrap_or_else(|error| raise(error));
 }

@@ -36,6 +36,7 @@ impl Tensor {
     }
 
     /// y = σ(x) = 1 / (1 + e⁻ˣ), between 0 and 1. Integers give `f32`.
+    #[track_caller]
     pub fn sigmoid(&self) -> Tensor {
         apply(Sigmoid, [&floating(self)])
     }
@@ -77,6 +78,7 @@ impl Tensor {
     }
 
     /// y = erf x = 2/√π · ∫₀ˣ e^(−t²) dt, between −1 and 1. Integers give `f32`.
+    #[track_caller]
     pub fn erf(&self) -> Tensor {
         apply(Erf, [&floating(self)])
     }
@@ -125,6 +127,7 @@ impl Op<1> for Relu {
 }
 
 /// The gradient of [`relu`](Tensor::relu): dy where its result y is positive, else 0.
+#[track_caller]
 pub(super) fn threshold_backward(dy: &Tensor, y: &Tensor) -> Tensor {
     apply(ThresholdBackward, [dy, y])
 }

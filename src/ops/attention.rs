@@ -44,11 +44,7 @@ impl Tensor {
         }
         let (query, scores) = (self, check(self, key, value, options));
         let (batch, _) = scores.split_at(scores.len() - 2);
-        let expanded = |x: &Tensor| {
-            let full = [batch, &x.shape()[x.shape().len() - 2..]].concat();
-            if x.shape() == full { x.clone() } else { x.expand(&full) }
-        };
-        let (q, k, v) = (expanded(query), expanded(key), expanded(value));
+        let (q, k, v) = (batched(query, batch), batched(key, batch), batched(value, batch));
         let width = q.shape()[q.shape().len() - 1] as f64;
         let scale = options.scale.unwrap_or(1.0 / width.sqrt());
         let op = ScaledDotProductAttention { causal: options.causal, scale };
@@ -57,6 +53,13 @@ impl Tensor {
             None => apply(op, [&q, &k, &v]),
         }
     }
+}
+
+/// The matrices of x for each place of a batch.
+#[track_caller]
+fn batched(x: &Tensor, batch: &[usize]) -> Tensor {
+    let full = [batch, &x.shape()[x.shape().len() - 2..]].concat();
+    if x.shape() == full { x.clone() } else { x.expand(&full) }
 }
 
 /// What a mask adds to the scores: −∞ where a `bool` says that a key is hidden.

@@ -116,6 +116,7 @@ impl Casting {
     }
 
     /// The operand in the type that the operation runs in.
+    #[track_caller]
     pub(super) fn of(&self, x: &Tensor) -> Tensor {
         if !is_eligible(x) || x.dtype() == self.to {
             return x.clone();
@@ -129,8 +130,11 @@ impl Casting {
     }
 
     /// The same of an operand that may be missing.
+    #[track_caller]
     pub(super) fn of_some(&self, x: Option<&Tensor>) -> Option<Tensor> {
-        x.map(|x| self.of(x))
+        // No closure, which would lose the line of the caller.
+        let x = x?;
+        Some(self.of(x))
     }
 }
 
@@ -149,6 +153,7 @@ thread_local! {
 }
 
 /// The cast of a leaf: the one that is kept, unless the leaf was changed since.
+#[track_caller]
 fn kept_cast(x: &Tensor, to: DType) -> Tensor {
     let Some(node) = x.node() else { return x.to(to) };
     let key = (node.id(), to, is_grad_enabled(), is_inference_mode());
@@ -157,12 +162,13 @@ fn kept_cast(x: &Tensor, to: DType) -> Tensor {
         let kept = casts.get(&key).filter(|kept| kept.version == version);
         kept.map(|kept| kept.cast.clone())
     });
-    kept.unwrap_or_else(|| {
-        let cast = x.to(to);
-        let kept = Kept { version, cast: cast.clone() };
-        CASTS.with_borrow_mut(|casts| casts.insert(key, kept));
-        cast
-    })
+    if let Some(kept) = kept {
+        return kept;
+    }
+    let cast = x.to(to);
+    let kept = Kept { version, cast: cast.clone() };
+    CASTS.with_borrow_mut(|casts| casts.insert(key, kept));
+    cast
 }
 
 /// Drops what is kept, at the end of the outermost region.

@@ -11,6 +11,7 @@ use crate::autograd::{Ctx, Op, apply};
 use crate::device::Binary;
 use crate::dtype::DType;
 use crate::ops::{expect_one_device, floating, refuse, result_type};
+use crate::profiler;
 use crate::shape::broadcast;
 
 impl Tensor {
@@ -74,11 +75,14 @@ pub(super) fn broadcast_pair(op: &'static str, a: &Tensor, b: &Tensor) -> (Tenso
         refuse(op, &[a, b], message.to_string())
     };
     let dtype = result_type(&[a, b]);
-    let fit = |x: &Tensor| {
-        let x = x.to(dtype);
-        if x.shape() == &*shape { x } else { x.expand(&shape) }
-    };
-    (fit(a), fit(b))
+    (fit(a, &shape, dtype), fit(b, &shape, dtype))
+}
+
+/// x in another shape, to which it broadcasts, and type.
+#[track_caller]
+fn fit(x: &Tensor, shape: &[usize], dtype: DType) -> Tensor {
+    let x = x.to(dtype);
+    if x.shape() == shape { x } else { x.expand(shape) }
 }
 
 #[track_caller]
@@ -90,7 +94,9 @@ pub(super) fn refuse_bool(op: &'static str, a: &Tensor, b: &Tensor) {
 }
 
 /// f(a, b) of two tensors of one shape, not recorded.
+#[track_caller]
 pub(super) fn binary(f: Binary, a: &Tensor, b: &Tensor) -> Tensor {
+    let _span = profiler::unrecorded(f.name());
     Tensor::packed(a.device().backend().binary(f, a.view_of(), b.view_of()), a.shape())
 }
 

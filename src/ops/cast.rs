@@ -30,6 +30,7 @@ impl Tensor {
     /// The tensor with elements of another type, or on another device: the tensor itself if it has
     /// that type or is there already, else a copy. [`Scalar`](crate::Scalar) has the rules for
     /// casts. The gradient takes the same way back.
+    #[track_caller]
     pub fn to(&self, target: impl Into<To>) -> Tensor {
         match target.into() {
             To::DType(to) if to == self.dtype() => self.clone(),

@@ -58,6 +58,7 @@ impl Tensor {
 
     /// y = x, but at least `min` and at most `max`; NaN where one of the three is. The type is x's
     /// unless a bound is of a higher kind, and a bound beyond all numbers of the type is none.
+    #[track_caller]
     pub fn clamp(&self, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Tensor {
         let (min, max) = (min.into(), max.into());
         let x = with_scalar(&with_scalar(self, min), max);
@@ -82,12 +83,14 @@ impl Tensor {
     }
 
     /// As [`clamp_min`](Tensor::clamp_min) by one number.
+    #[track_caller]
     pub fn clamp_min_scalar(&self, min: impl Into<Scalar>) -> Tensor {
         let (x, min) = with_bound(self, min.into());
         x.clamp_min(&min)
     }
 
     /// As [`clamp_max`](Tensor::clamp_max) by one number.
+    #[track_caller]
     pub fn clamp_max_scalar(&self, max: impl Into<Scalar>) -> Tensor {
         let (x, max) = with_bound(self, max.into());
         x.clamp_max(&max)
@@ -95,6 +98,7 @@ impl Tensor {
 }
 
 /// x in the type that it has together with a bound, and the bound as a tensor of that type.
+#[track_caller]
 fn with_bound(x: &Tensor, bound: Scalar) -> (Tensor, Tensor) {
     let x = with_scalar(x, bound);
     let bound = within_range(bound, x.dtype());

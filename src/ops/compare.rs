@@ -8,6 +8,7 @@ use crate::device::Compare;
 use crate::dtype::Scalar;
 use crate::ops::binary::broadcast_pair;
 use crate::ops::scalar::beside;
+use crate::profiler;
 
 impl Tensor {
     /// Where a = b, broadcast, as `bool`; false where one is NaN.
@@ -114,6 +115,8 @@ impl Tensor {
 }
 
 /// f(a, b) of two tensors of one shape and type.
+#[track_caller]
 fn compare(f: Compare, a: &Tensor, b: &Tensor) -> Tensor {
+    let _span = profiler::unrecorded(f.name());
     Tensor::packed(a.device().backend().compare(f, a.view_of(), b.view_of()), a.shape())
 }

@@ -142,6 +142,7 @@ fn check(op: &'static str, logits: &Tensor, targets: &Tensor, options: &CrossEnt
 
 /// The targets with their class dimension, of size 1, and where they are ignored; `None` if
 /// nowhere.
+#[track_caller]
 fn places(dim: isize, targets: &Tensor, ignore_index: i64) -> (Tensor, Option<Tensor>) {
     let targets = targets.unsqueeze(dim);
     let ignore = Tensor::full_on(&[], ignore_index, DType::I64, targets.device());
@@ -153,6 +154,7 @@ fn places(dim: isize, targets: &Tensor, ignore_index: i64) -> (Tensor, Option<Te
 }
 
 /// The weights with their only dimension in the place of the classes.
+#[track_caller]
 fn along_classes(weight: &Tensor, like: &Tensor) -> Tensor {
     let mut shape = vec![1; like.shape().len()];
     shape[class_dim(like) as usize] = weight.numel();
@@ -160,6 +162,7 @@ fn along_classes(weight: &Tensor, like: &Tensor) -> Tensor {
 }
 
 /// The share of each target in the mean: its weight, and 0 if it is ignored; `None` if all are 1.
+#[track_caller]
 fn shares(
     x: &Tensor,
     index: &Tensor,
@@ -175,6 +178,7 @@ fn shares(
 }
 
 /// −x at the targets.
+#[track_caller]
 fn of_classes(x: &Tensor, targets: &Tensor, options: &CrossEntropy) -> Tensor {
     let dim = class_dim(x);
     let (index, ignored) = places(dim, targets, options.ignore_index);
@@ -217,6 +221,7 @@ fn smoothed(x: &Tensor, targets: &Tensor, options: &CrossEntropy) -> Tensor {
 }
 
 /// −Σ t · x over the classes; the mean counts every row, whatever its weights.
+#[track_caller]
 fn of_probabilities(x: &Tensor, targets: &Tensor, options: &CrossEntropy) -> Tensor {
     let (dim, classes) = (class_dim(x), x.shape()[class_dim(x) as usize] as f64);
     let smoothing = options.label_smoothing;

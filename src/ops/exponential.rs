@@ -11,6 +11,7 @@ use crate::ops::unary::unary;
 
 impl Tensor {
     /// y = eˣ; in `f32`, infinity from x ≈ 88.7 on.
+    #[track_caller]
     pub fn exp(&self) -> Tensor {
         if let Some(cast) = casting("exp", &[self]) {
             return cast.of(self).exp();
@@ -19,11 +20,13 @@ impl Tensor {
     }
 
     /// y = 2ˣ; in `f32`, infinity from x = 128 on.
+    #[track_caller]
     pub fn exp2(&self) -> Tensor {
         apply(Exp2, [&floating(self)])
     }
 
     /// y = eˣ − 1, exact near 0, where eˣ rounds to 1 and loses x.
+    #[track_caller]
     pub fn expm1(&self) -> Tensor {
         if let Some(cast) = casting("expm1", &[self]) {
             return cast.of(self).expm1();
@@ -32,6 +35,7 @@ impl Tensor {
     }
 
     /// y = ln x; −∞ at 0, NaN below.
+    #[track_caller]
     pub fn log(&self) -> Tensor {
         if let Some(cast) = casting("log", &[self]) {
             return cast.of(self).log();
@@ -40,6 +44,7 @@ impl Tensor {
     }
 
     /// y = log₂ x; −∞ at 0, NaN below.
+    #[track_caller]
     pub fn log2(&self) -> Tensor {
         if let Some(cast) = casting("log2", &[self]) {
             return cast.of(self).log2();
@@ -48,6 +53,7 @@ impl Tensor {
     }
 
     /// y = ln(1 + x), exact near 0, where 1 + x rounds to 1 and loses x; −∞ at −1, NaN below.
+    #[track_caller]
     pub fn log1p(&self) -> Tensor {
         if let Some(cast) = casting("log1p", &[self]) {
             return cast.of(self).log1p();

@@ -5,6 +5,7 @@ use crate::autograd::{Ctx, Op, apply};
 use crate::device::{Reduce, View};
 use crate::ops::reduce::Over;
 use crate::ops::{expect_dim, refuse};
+use crate::profiler;
 
 impl Tensor {
     /// The largest of all elements. NaN if one is NaN. Equal maxima share the gradient.
@@ -130,6 +131,7 @@ impl Tensor {
         let outer = order.len();
         order.extend((dim < self.shape().len()).then_some(dim));
         let rows = self.layout().permute(&order);
+        let _span = profiler::unrecorded(op);
         let x = View { storage: self.storage(), layout: &rows };
         Tensor::packed(self.device().backend().arg_reduce(f, x), &rows.shape()[..outer])
     }

@@ -199,6 +199,7 @@ impl Tensor {
     }
 
     /// A copy, unless the numbers are this tensor's own already.
+    #[track_caller]
     fn copy_if_shared(&self, x: &Tensor) -> Tensor {
         let shared = std::sync::Arc::ptr_eq(self.storage(), x.storage());
         if shared { self.copy() } else { self.clone() }
@@ -206,11 +207,13 @@ impl Tensor {
 }
 
 /// The places 0, step, 2 · step, …
+#[track_caller]
 fn steps(count: usize, step: usize, device: Device) -> Tensor {
     Tensor::arange_on(count, DType::I64, device).mul_scalar(step as i64)
 }
 
 /// A fresh tensor into which the parts are copied one behind the other.
+#[track_caller]
 fn written(shape: &[usize], dim: usize, parts: &[&Tensor], dtype: DType) -> Tensor {
     let out = Tensor::full_on(shape, 0, dtype, parts[0].device());
     let mut start = 0;

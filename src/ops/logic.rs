@@ -29,6 +29,7 @@ impl Tensor {
     }
 
     /// Where x is not true, that is, where it is 0, as `bool`.
+    #[track_caller]
     pub fn logical_not(&self) -> Tensor {
         unary(Unary::BitwiseNot, &self.to(DType::Bool))
     }
@@ -77,16 +78,19 @@ impl Tensor {
     }
 
     /// Where x is NaN, as `bool`: NaN is the one number that does not equal itself.
+    #[track_caller]
     pub fn isnan(&self) -> Tensor {
         self.ne(self)
     }
 
     /// Where x is ∞ or −∞, as `bool`.
+    #[track_caller]
     pub fn isinf(&self) -> Tensor {
         floating(&self.detach()).abs().eq_scalar(f64::INFINITY)
     }
 
     /// Where x is neither infinite nor NaN, as `bool`.
+    #[track_caller]
     pub fn isfinite(&self) -> Tensor {
         floating(&self.detach()).abs().lt_scalar(f64::INFINITY)
     }

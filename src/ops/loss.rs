@@ -18,6 +18,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
+    #[track_caller]
     pub(super) fn of(self, losses: &Tensor) -> Tensor {
         match self {
             Reduction::None => losses.clone(),
@@ -122,6 +123,7 @@ impl Tensor {
 
 /// c · (d − c / 2) with c = min(d, delta). In this form no branch is computed that is not taken: an
 /// infinite d would make its gradient NaN.
+#[track_caller]
 fn huber(distance: &Tensor, delta: f64) -> Tensor {
     let capped = distance.clamp(0.0, delta);
     capped.mul(&distance.sub(&capped.mul_scalar(0.5)))

@@ -106,9 +106,6 @@ impl Tensor {
             let message = format!("x does not broadcast to {:?}, the product", product.shape());
             refuse("addmm", &[self, a, b], message);
         }
-        let scaled = |x: &Tensor, by: Scalar| {
-            if by.to_f64() == 1.0 { x.clone() } else { x.mul_scalar(by) }
-        };
         let product = scaled(&product, alpha);
         if beta.to_f64() == 0.0 { product } else { scaled(self, beta).add(&product) }
     }
@@ -132,6 +129,12 @@ impl Tensor {
     }
 }
 
+/// x times a number.
+#[track_caller]
+fn scaled(x: &Tensor, by: Scalar) -> Tensor {
+    if by.to_f64() == 1.0 { x.clone() } else { x.mul_scalar(by) }
+}
+
 #[track_caller]
 fn expect_ranks(op: &'static str, operands: [&Tensor; 2], ranks: [usize; 2]) {
     if operands.map(|operand| operand.shape().len()) != ranks {
@@ -151,11 +154,12 @@ fn batched(left: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
         refuse("matmul", &[left, b], message)
     };
     let count = batch.numel();
-    let flat = |x: &Tensor, matrix: &[usize]| {
-        let full = [&batch[..], matrix].concat();
-        x.expand(&full).reshape(&[count, matrix[0], matrix[1]])
-    };
-    let c = apply(BatchMatMul, [&flat(a, a_matrix), &flat(b, b_matrix)]);
+    let a = a.expand(&[&batch[..], a_matrix].concat());
+    let b = b.expand(&[&batch[..], b_matrix].concat());
+    // Outside a closure, which would lose the line of the caller.
+    let a = a.reshape(&[count, a_matrix[0], a_matrix[1]]);
+    let b = b.reshape(&[count, b_matrix[0], b_matrix[1]]);
+    let c = apply(BatchMatMul, [&a, &b]);
     c.reshape(&[&batch[..], &[a_matrix[0], b_matrix[1]]].concat())
 }
 

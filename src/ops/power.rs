@@ -11,11 +11,13 @@ use crate::ops::{expect_fits, floating, refuse, with_scalar};
 
 impl Tensor {
     /// y = √x; NaN below 0. Integers give `f32`.
+    #[track_caller]
     pub fn sqrt(&self) -> Tensor {
         apply(Sqrt, [&floating(self)])
     }
 
     /// y = 1 / √x; infinite at 0, NaN below. Integers give `f32`.
+    #[track_caller]
     pub fn rsqrt(&self) -> Tensor {
         if let Some(cast) = casting("rsqrt", &[self]) {
             return cast.of(self).rsqrt();
@@ -24,6 +26,7 @@ impl Tensor {
     }
 
     /// y = 1 / x; infinite at 0. Integers give `f32`.
+    #[track_caller]
     pub fn reciprocal(&self) -> Tensor {
         if let Some(cast) = casting("reciprocal", &[self]) {
             return cast.of(self).reciprocal();
@@ -32,6 +35,7 @@ impl Tensor {
     }
 
     /// y = x², by [`pow_scalar`](Tensor::pow_scalar).
+    #[track_caller]
     pub fn square(&self) -> Tensor {
         self.pow_scalar(2)
     }

@@ -6,6 +6,7 @@ use crate::device::Reduce;
 use crate::dtype::DType;
 use crate::ops::autocast::casting;
 use crate::ops::{expect_dim, expect_floating, refuse};
+use crate::profiler;
 use crate::shape::Dims;
 
 impl Tensor {
@@ -80,7 +81,9 @@ impl Tensor {
     /// dimensions are read as in [`sum_dims`](Tensor::sum_dims).
     #[track_caller]
     pub fn any_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
-        Over::new("any", self, dims, keepdim).truth(Reduce::Sum, self)
+        let over = Over::new("any", self, dims, keepdim);
+        let _span = profiler::unrecorded("any");
+        over.truth(Reduce::Sum, self)
     }
 
     /// Whether every element is not 0; true of none. NaN is not 0.
@@ -93,7 +96,9 @@ impl Tensor {
     /// [`any_dims`](Tensor::any_dims) gives.
     #[track_caller]
     pub fn all_dims(&self, dims: &[isize], keepdim: bool) -> Tensor {
-        Over::new("all", self, dims, keepdim).truth(Reduce::Prod, self)
+        let over = Over::new("all", self, dims, keepdim);
+        let _span = profiler::unrecorded("all");
+        over.truth(Reduce::Prod, self)
     }
 
     /// How many elements over `dims` are not 0, as `i64`. The dimensions are read as in
@@ -101,11 +106,13 @@ impl Tensor {
     #[track_caller]
     pub fn count_nonzero(&self, dims: &[isize]) -> Tensor {
         let over = Over::new("count_nonzero", self, dims, false);
+        let _span = profiler::unrecorded("count_nonzero");
         over.reduce(Reduce::Sum, &is_nonzero(self), DType::I64)
     }
 }
 
 /// Where x is not 0.
+#[track_caller]
 fn is_nonzero(x: &Tensor) -> Tensor {
     x.detach().ne(&Tensor::full_on(&[], 0, x.dtype(), x.device()))
 }
@@ -154,6 +161,7 @@ impl Over {
     }
 
     /// The sum or the product of what is 1 where x is not 0: "or" and "and".
+    #[track_caller]
     fn truth(&self, f: Reduce, x: &Tensor) -> Tensor {
         let holds = self.reduce(f, &is_nonzero(x), DType::Bool);
         if x.dtype() == DType::U8 { holds.to(DType::U8) } else { holds }

@@ -50,6 +50,7 @@ impl Tensor {
 }
 
 /// Integers are round already.
+#[track_caller]
 fn rounded(rounding: Rounding, x: &Tensor) -> Tensor {
     if x.dtype().is_floating_point() { apply(rounding, [x]) } else { x.copy() }
 }

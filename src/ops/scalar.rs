@@ -12,6 +12,7 @@ use crate::ops::{expect_fits, floating, refuse, with_scalar};
 
 impl Tensor {
     /// y = x + c. Integers wrap around.
+    #[track_caller]
     pub fn add_scalar(&self, c: impl Into<Scalar>) -> Tensor {
         let c = c.into();
         apply(AddScalar(c), [&with_scalar(self, c)])
@@ -35,12 +36,14 @@ impl Tensor {
     }
 
     /// y = c · x. Integers wrap around.
+    #[track_caller]
     pub fn mul_scalar(&self, c: impl Into<Scalar>) -> Tensor {
         let c = c.into();
         apply(MulScalar(c), [&with_scalar(self, c)])
     }
 
     /// y = x / c; IEEE 754 if c is 0. Integers give `f32`.
+    #[track_caller]
     pub fn div_scalar(&self, c: impl Into<Scalar>) -> Tensor {
         let c = c.into();
         apply(DivScalar(c), [&floating(&with_scalar(self, c))])

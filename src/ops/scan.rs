@@ -6,6 +6,7 @@ use crate::device::Scan;
 use crate::dtype::DType;
 use crate::ops::autocast::casting;
 use crate::ops::expect_dim;
+use crate::profiler;
 
 impl Tensor {
     /// The sum of the elements up to each one along `dim`. Integers and `bool` give `i64`.
@@ -31,7 +32,7 @@ impl Tensor {
     #[track_caller]
     pub fn cummax(&self, dim: isize) -> (Tensor, Tensor) {
         let dim = expect_dim("cummax", self, dim) as isize;
-        picked(Scan::CumMax, self, dim)
+        picked("cummax", Scan::CumMax, self, dim)
     }
 
     /// The smallest element up to each one along `dim`, and where (`i64`) it is, as
@@ -39,7 +40,7 @@ impl Tensor {
     #[track_caller]
     pub fn cummin(&self, dim: isize) -> (Tensor, Tensor) {
         let dim = expect_dim("cummin", self, dim) as isize;
-        picked(Scan::CumMin, self, dim)
+        picked("cummin", Scan::CumMin, self, dim)
     }
 
     /// The elements in ascending order along `dim`, and where (`i64`) each was; NaN last. Equal
@@ -47,13 +48,15 @@ impl Tensor {
     #[track_caller]
     pub fn sort(&self, dim: isize) -> (Tensor, Tensor) {
         let dim = expect_dim("sort", self, dim) as isize;
-        picked(Scan::Sort, self, dim)
+        picked("sort", Scan::Sort, self, dim)
     }
 }
 
 /// The elements at the places that a scan has found. They are gathered, so the gradient is that of
 /// a gather.
-fn picked(f: Scan, x: &Tensor, dim: isize) -> (Tensor, Tensor) {
+#[track_caller]
+fn picked(op: &'static str, f: Scan, x: &Tensor, dim: isize) -> (Tensor, Tensor) {
+    let _span = profiler::unrecorded(op);
     if x.shape().is_empty() {
         return (x.copy(), along(f, x, dim));
     }
@@ -62,6 +65,7 @@ fn picked(f: Scan, x: &Tensor, dim: isize) -> (Tensor, Tensor) {
 }
 
 /// Runs the kernel, which works on rows, along any dimension.
+#[track_caller]
 fn along(f: Scan, x: &Tensor, dim: isize) -> Tensor {
     let rows = x.transpose(dim, -1);
     let y = Tensor::packed(rows.device().backend().scan(f, rows.view_of()), rows.shape());

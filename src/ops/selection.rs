@@ -33,8 +33,8 @@ impl Tensor {
         let &[.., rows, columns] = self.shape() else {
             refuse(op, &[self], "needs a matrix, or a batch of them".to_string())
         };
-        let numbers = |count| Tensor::arange_on(count, DType::I64, self.device());
-        (numbers(columns), numbers(rows).add_scalar(diagonal as i64).unsqueeze(-1))
+        let meets = Tensor::arange_on(rows, DType::I64, self.device()).add_scalar(diagonal as i64);
+        (Tensor::arange_on(columns, DType::I64, self.device()), meets.unsqueeze(-1))
     }
 
     /// A row of 0 with one 1, at the place that each label (`i64`) says: `(B) → (B, classes)`.
@@ -88,6 +88,7 @@ impl Tensor {
     }
 
     /// The indices (`i64`) of all elements that are not 0, one row each: `(count, rank)`.
+    #[track_caller]
     pub fn nonzero(&self) -> Tensor {
         let mask = self.detach().to(DType::Bool).to_vec::<bool>();
         let shape = self.shape();
@@ -123,6 +124,7 @@ impl Tensor {
 
     /// The different elements in ascending order, for each element the place of its equal among
     /// them, and how often each comes. NaN differs from every NaN. No gradient.
+    #[track_caller]
     pub fn unique(&self) -> (Tensor, Tensor, Tensor) {
         let flat = self.detach().reshape(&[-1]);
         let (sorted, order) = flat.sort(0);

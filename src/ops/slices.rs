@@ -39,11 +39,13 @@ impl Tensor {
     }
 
     /// As [`index_select`](Tensor::index_select) with a list that has been checked.
+    #[track_caller]
     pub(super) fn slices(&self, dim: usize, index: &Tensor) -> Tensor {
         apply(IndexSelect { dim, size: self.shape()[dim] }, [self, index])
     }
 
     /// As [`index_add`](Tensor::index_add) with a list that has been checked.
+    #[track_caller]
     fn with_added(&self, dim: usize, index: &Tensor, src: &Tensor) -> Tensor {
         apply(IndexAdd { dim }, [self, index, src])
     }

@@ -29,6 +29,7 @@ impl Tensor {
 }
 
 /// Runs the kernel, which works on rows, along any dimension; the result is contiguous.
+#[track_caller]
 fn along(op: &'static str, dim: isize, x: &Tensor, log: bool) -> Tensor {
     let rows = x.transpose(dim, -1);
     let y = Tensor::packed(x.device().backend().softmax(rows.view_of(), log), rows.shape());

@@ -8,16 +8,19 @@ use crate::ops::unary::unary;
 
 impl Tensor {
     /// y = sin x, x in radians; NaN for an infinite x.
+    #[track_caller]
     pub fn sin(&self) -> Tensor {
         apply(Sin, [&floating(self)])
     }
 
     /// y = cos x, x in radians; NaN for an infinite x.
+    #[track_caller]
     pub fn cos(&self) -> Tensor {
         apply(Cos, [&floating(self)])
     }
 
     /// y = tanh x, between −1 and 1.
+    #[track_caller]
     pub fn tanh(&self) -> Tensor {
         apply(Tanh, [&floating(self)])
     }

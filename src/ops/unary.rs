@@ -5,6 +5,7 @@ use crate::autograd::{Ctx, Op, apply};
 use crate::device::Unary;
 use crate::dtype::DType;
 use crate::ops::refuse;
+use crate::profiler;
 
 impl Tensor {
     /// y = −x. Integers wrap around; a `bool` has no negative.
@@ -30,6 +31,7 @@ impl Tensor {
     }
 
     /// y = −1, 0 or 1, as x is negative, zero or positive; 0 for NaN, as in PyTorch.
+    #[track_caller]
     pub fn sign(&self) -> Tensor {
         if self.dtype() == DType::Bool {
             return self.copy();
@@ -47,7 +49,9 @@ pub(super) fn expect_number(op: &'static str, x: &Tensor) {
 }
 
 /// f(x), not recorded.
+#[track_caller]
 pub(super) fn unary(f: Unary, x: &Tensor) -> Tensor {
+    let _span = profiler::unrecorded(f.name());
     Tensor::packed(x.device().backend().unary(f, x.view_of()), x.shape())
 }
 

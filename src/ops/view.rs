@@ -142,16 +142,18 @@ impl Tensor {
 
     /// The tensor itself if its elements lie in logical order without gaps, else a copy in which
     /// they do; `memory::hidden_copies` counts it.
+    #[track_caller]
     pub fn contiguous(&self) -> Tensor {
         self.contiguous_for("contiguous")
     }
 
     /// As [`contiguous`](Tensor::contiguous); a copy counts as a hidden one of `op`.
+    #[track_caller]
     pub(crate) fn contiguous_for(&self, op: &'static str) -> Tensor {
         if self.is_contiguous() {
             return self.clone();
         }
-        count_hidden_copy(op, self.nbytes());
+        let _copying = count_hidden_copy(op, self.nbytes());
         self.copy()
     }
 
@@ -178,6 +180,7 @@ impl Tensor {
 
     /// The elements copied into a storage of their own (PyTorch's `clone`, which in Rust makes a
     /// second handle).
+    #[track_caller]
     pub fn copy(&self) -> Tensor {
         apply(Copy, [self])
     }

@@ -84,6 +84,7 @@ impl Tensor {
         self.window(Cut::Unfold { dim, size, step })
     }
 
+    #[track_caller]
     fn window(&self, cut: Cut) -> Tensor {
         apply(Window { cut, from: *self.layout().shape() }, [self])
     }

@@ -88,6 +88,8 @@ pub struct Event {
     /// Bytes that it reads and writes at least: of the operands and the result of an operation, or
     /// between a kernel and the memory of its device, if these are known.
     pub bytes: u64,
+    /// Bytes that a kernel asked the L2 cache for, if these are known.
+    pub l2_bytes: u64,
     /// Floating-point operations, if these are known.
     pub flops: u64,
     /// Bytes of the host's memory that were allocated in it, without its parts, less those that
@@ -116,6 +118,7 @@ impl Event {
             module: "",
             shapes: Vec::new(),
             bytes: 0,
+            l2_bytes: 0,
             flops: 0,
             allocated: 0,
             device_allocated: 0,

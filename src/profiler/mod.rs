@@ -6,11 +6,21 @@
 
 mod averages;
 mod clock;
+mod diagnosis;
+mod diagnosis_text;
 mod event;
+mod flame_graph;
+mod flame_svg;
+mod idle;
+mod line;
 mod observed;
 mod pending;
 mod profile;
 mod recording;
+mod roofline;
+mod roofline_table;
+mod roofs;
+mod rounds;
 mod schedule;
 mod table;
 mod trace;
@@ -19,20 +29,25 @@ mod work;
 use std::borrow::Cow;
 
 pub use averages::{Average, GroupBy, KeyAverages};
+pub use diagnosis::{Diagnosis, Finding, LEAST_SHARE, Problem};
 pub use event::{Call, Event, Kind};
+pub use flame_graph::{FlameGraph, FlameTime, Frame};
 pub use profile::Profile;
+pub use roofline::{Bound, HELD, Roofline, RooflineRow, Source};
+pub use roofs::{Roof, Roofs};
 pub use schedule::{ProfilerAction, Schedule, Steps};
 pub use table::SortBy;
 
+pub(crate) use line::line_now;
 pub(crate) use observed::observed;
-pub(crate) use recording::{is_on, span, span_named};
-pub(crate) use work::{allocated, hidden_copy};
+pub(crate) use recording::{Span, is_on, span, span_at, span_named};
+pub(crate) use work::{allocated, hidden_copy, unrecorded};
 
 use crate::device::{Device, sim};
 use crate::error::{Error, misuse};
 use clock::Clock;
 use pending::Watched;
-use recording::{Recording, Span, Wanted};
+use recording::{Recording, Wanted};
 
 /// What to record, and when.
 #[derive(Debug, Clone, Default)]

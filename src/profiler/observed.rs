@@ -140,8 +140,8 @@ impl After {
             After::Marks(from, to) => (Ran::default(), Time::Between(from, to)),
         };
         let (kind, name, module) = (task.kind, task.name.to_string(), current_module());
-        let (bytes, flops) = (task.bytes.max(ran.bytes), ran.flops);
-        Work { device, stream, kind, name, module, cause, bytes, flops, time }
+        let (bytes, l2_bytes, flops) = (task.bytes.max(ran.bytes), ran.l2_bytes, ran.flops);
+        Work { device, stream, kind, name, module, cause, bytes, l2_bytes, flops, time }
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) struct Work {
     /// The event of the call that asked for it.
     pub cause: usize,
     pub bytes: u64,
+    pub l2_bytes: u64,
     pub flops: u64,
     pub time: Time,
 }
@@ -80,6 +81,7 @@ impl Watched {
                 cause: Some(work.cause),
                 module: work.module,
                 bytes: work.bytes,
+                l2_bytes: work.l2_bytes,
                 flops: work.flops,
                 ..Event::of_host(work.kind, work.name, work.stream.id).between(start, end)
             });

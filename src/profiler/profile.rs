@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::device::Device;
 use crate::device::driver::Nanoseconds;
 use crate::error::{Error, misuse};
 use crate::profiler::event::{Event, Kind};
@@ -69,6 +70,17 @@ impl Profile {
     /// All events.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Where events ran, in the order in which the devices come up.
+    pub(super) fn devices(&self) -> Vec<Device> {
+        let mut devices = Vec::new();
+        for event in &self.events {
+            if !devices.contains(&event.device) {
+                devices.push(event.device);
+            }
+        }
+        devices
     }
 
     /// The simulated GPU whose clock told the times; `None` if they are measured.

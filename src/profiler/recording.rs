@@ -135,6 +135,17 @@ pub(super) fn with_that_of<T>(place: Place, f: impl FnOnce(&mut Recording) -> T)
     recording().as_mut().filter(|recording| recording.number == place.recording).map(f)
 }
 
+/// The lines that called the open spans of this thread, the innermost first; none if no recording
+/// is on.
+pub(super) fn open_lines() -> Vec<&'static Location<'static>> {
+    let open = OPEN.with_borrow(|open| open.clone());
+    let lines = with(|recording| {
+        let own = open.iter().rev().filter(|place| place.recording == recording.number);
+        own.filter_map(|place| recording.events[place.index].at).collect()
+    });
+    lines.unwrap_or_default()
+}
+
 /// Changes the innermost open span of this thread, if there is one.
 pub(super) fn with_innermost(f: impl FnOnce(&Wanted, &mut Event)) {
     // A thread that ends frees what it holds when its open spans are gone already.
@@ -163,6 +174,15 @@ pub(crate) fn span_named(kind: Kind, name: impl FnOnce() -> &'static str) -> Spa
         true => begin(kind, name().into(), Location::caller()),
         false => Span(None, PhantomData),
     }
+}
+
+/// Begins a span of this thread that another line than this one is to answer for.
+pub(crate) fn span_at(
+    kind: Kind,
+    name: &'static str,
+    at: &'static Location<'static>,
+) -> Option<Span> {
+    is_on().then(|| begin(kind, name.into(), at))
 }
 
 fn begin(kind: Kind, name: Cow<'static, str>, at: &'static Location<'static>) -> Span {

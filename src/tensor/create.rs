@@ -8,6 +8,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::misuse;
 use crate::layout::Layout;
 use crate::memory::filled;
+use crate::profiler;
 use crate::rng::Generator;
 use crate::storage::Storage;
 
@@ -51,6 +52,7 @@ impl Tensor {
             let message = format!("{value} does not fit into {dtype}; choose a larger type");
             misuse("full_on", &[&dtype], message);
         }
+        let _span = profiler::unrecorded("full");
         Tensor::packed(device.backend().fill(device, dtype, numel, value), shape)
     }
 
@@ -78,12 +80,15 @@ impl Tensor {
     }
 
     /// 0, 1, … n − 1 as `f32`.
+    #[track_caller]
     pub fn arange(n: usize) -> Tensor {
         Tensor::arange_on(n, DType::F32, Device::Cpu)
     }
 
     /// 0, 1, … n − 1 of any type on any device, cast from `i64`.
+    #[track_caller]
     pub fn arange_on(n: usize, dtype: DType, device: Device) -> Tensor {
+        let _span = profiler::unrecorded("arange");
         Tensor::packed(device.backend().arange(device, dtype, n), &[n])
     }
 
@@ -109,6 +114,7 @@ impl Tensor {
         generator: &mut Generator,
     ) -> Tensor {
         let numel = Layout::contiguous(shape).shape().numel();
+        let _span = profiler::unrecorded("rand");
         let storage = device.backend().draw(device, what, numel, generator.state());
         generator.skip(numel as u64);
         Tensor::packed(storage, shape)

@@ -17,6 +17,7 @@ use crate::device::{Device, View};
 use crate::dtype::{DType, Element};
 use crate::error::misuse;
 use crate::layout::Layout;
+use crate::profiler::{self, Kind};
 use crate::storage::Storage;
 use history::{History, ViewOf};
 
@@ -130,6 +131,7 @@ impl Tensor {
             let message = format!("the elements are not {}; ask for the type they have", T::DTYPE);
             misuse("to_vec", &[&self.brief()], message)
         }
+        let _span = profiler::span(Kind::Op, "to_vec");
         let host = self.on_host();
         let buffer = host.0.storage.read("to_vec");
         let values = buffer.as_slice::<T>().expect("its type was compared above");
@@ -152,6 +154,7 @@ impl Tensor {
     /// If there are more or none, or if they are not of type `T`.
     #[track_caller]
     pub fn item_as<T: Element>(&self) -> T {
+        let _span = profiler::span(Kind::Op, "item");
         match self.to_vec::<T>()[..] {
             [value] => value,
             _ => misuse("item", &[&self.brief()], "needs a tensor of one element".to_string()),

@@ -7,6 +7,7 @@ use crate::device::{Allocation, Device};
 use crate::dtype::{Buffer, Element, with_element};
 use crate::error::{Error, raise};
 use crate::memory::{self, filled};
+use crate::profiler::{self, Kind};
 use crate::storage::{Pending, Storage};
 
 impl Tensor {
@@ -19,10 +20,12 @@ impl Tensor {
     /// A copy in page-locked memory of the host, outside the graph; the tensor itself if it is
     /// there already. Such memory cannot be paged out, so take it for what is copied often only.
     /// NVIDIA GPUs know it as such if the program had opened one before, e.g. by `Device::cuda`.
+    #[track_caller]
     pub fn pin_memory(&self) -> Tensor {
         if self.is_pinned() {
             return self.clone();
         }
+        let _span = profiler::span(Kind::Op, "pin_memory");
         let host = self.on_host();
         let packed = host.contiguous_for("pin_memory");
         let bytes = packed.storage().read("pin_memory");
@@ -38,7 +41,9 @@ impl Tensor {
     /// To a device: possible if the tensor is pinned; then it cannot be changed before the copy is
     /// done. From a device: the result is pinned, and cannot be read before. Both are refused until
     /// then; [`Device::synchronize`] waits.
+    #[track_caller]
     pub fn to_non_blocking(&self, device: Device) -> Tensor {
+        let _span = profiler::span(Kind::Op, "to");
         match (self.device(), device) {
             (Device::Cpu, Device::Cpu) => self.clone(),
             (from, Device::Cpu) => self.fetched(from, false),
@@ -59,6 +64,7 @@ impl Tensor {
     }
 
     /// A tensor on another device with the same numbers, outside the graph. It waits for the copy.
+    #[track_caller]
     pub(crate) fn moved_to(&self, device: Device) -> Tensor {
         match (self.device(), device) {
             (from, to) if from == to => self.clone(),
@@ -68,6 +74,7 @@ impl Tensor {
     }
 
     /// The tensor with its numbers in the host's memory; itself if they are there.
+    #[track_caller]
     pub(super) fn on_host(&self) -> Tensor {
         match self.device() {
             Device::Cpu => self.clone(),
@@ -76,6 +83,7 @@ impl Tensor {
     }
 
     /// From the host to a device. Only the elements that the tensor shows cross, packed.
+    #[track_caller]
     fn sent(&self, device: Device, wait: bool) -> Tensor {
         let packed = self.detach().contiguous_for("to");
         let (driver, host) = (device.driver(), memory_of(&packed));
@@ -92,6 +100,7 @@ impl Tensor {
     /// From a device to the host. Only the elements that the tensor shows cross: the device packs a
     /// view with gaps first. The packed copy is given back at once: only later work of the same
     /// stream can get its memory.
+    #[track_caller]
     fn fetched(&self, device: Device, wait: bool) -> Tensor {
         let packed = self.detach().contiguous_for("to");
         let contents = packed.storage().read("to");
@@ -119,6 +128,7 @@ fn shown<'a>(buffer: &'a Buffer, packed: &Tensor) -> &'a [u8] {
 
 /// Fills a buffer from a device. Where nobody waits its memory is pinned, as PyTorch makes it: else
 /// the driver would wait. It is page-locked before the copy begins.
+#[track_caller]
 fn copy_to_host(
     buffer: &mut Buffer,
     device: Device,
@@ -144,6 +154,7 @@ fn or_raise<T>(result: Result<T, Error>) -> T {
 }
 
 /// Waits for a copy, or leaves its event with the host's storage.
+#[track_caller]
 fn settle(host: &Storage, device: Device, event: Option<Event>, wait: bool, to_host: bool) {
     let driver = device.driver();
     if wait {

@@ -119,7 +119,7 @@ impl SimDevice {
             let (start_ns, end_ns) =
                 state.timeline.copy(figures, crossing(route), bytes, stream.id);
             state.transfers.add(route, bytes, end_ns - start_ns);
-            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, flops: 0 });
+            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, ..Ran::default() });
         }
         let event = Event { device: self.own(), id: state.timeline.record(stream.id) };
         match route {

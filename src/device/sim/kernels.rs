@@ -1,6 +1,8 @@
 //! Kernels on a simulated GPU: PTX that is loaded and launched.
 
+use engine_room_sim::counters::Counters;
 use engine_room_sim::exec::{self, Options, Report};
+use engine_room_sim::gpu::SECTOR;
 use engine_room_sim::ptx;
 
 use super::SimDevice;
@@ -36,8 +38,9 @@ impl SimDevice {
             let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
             let (start_ns, end_ns) =
                 state.timeline.launch(figures, blocks, report.modelled_ns, stream.id);
-            let (bytes, flops) = (report.counters.dram_bytes, report.counters.flops);
-            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, flops });
+            let Counters { dram_bytes: bytes, flops, .. } = report.counters;
+            let l2_bytes = report.counters.global_sectors() * SECTOR;
+            state.last_runs.insert(stream.id, Ran { start_ns, end_ns, bytes, l2_bytes, flops });
             state.launches.add(launch.kernel, &report);
         }
         drop(state);

@@ -1,9 +1,9 @@
-//! The diagnosis: each fault by itself in a program, found with its line, and nothing in the program
-//! without it.
+//! The diagnosis: each fault by itself in a program, found with its line, and nothing in the
+//! program without it.
 
 use std::sync::{Mutex, PoisonError};
 
-use engine_room::nn::{Linear, Module};
+use engine_room::nn::{Gpt, GptConfig, Linear, Module, Sequential};
 use engine_room::profiler::{Diagnosis, Event, Finding, Kind, Problem, Profile, profile};
 use engine_room::rng::Generator;
 use engine_room::{Device, OPS, Tensor, memory, sim};
@@ -13,7 +13,8 @@ const GPU: Device = Device::Sim(0);
 /// One profile is recorded at a time, and there is one simulated GPU with that number.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What is found in `steps` rounds of a loop whose device is kept busy, after one that warms up.
+/// What is found in four rounds of a loop whose device is kept busy, after one that warms up. Only
+/// a round may use the device: outside, another test may be profiling it.
 fn diagnosed(mut round: impl FnMut(&Tensor, &Tensor)) -> Diagnosis {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     sim::reset(0);
@@ -103,10 +104,11 @@ fn an_operand_that_is_packed_once() {
 
 #[test]
 fn a_constant_that_is_there_and_a_batch_that_comes_pinned() {
-    let (constant, batch) = (Tensor::ones(&[256, 256]).to(GPU), Tensor::ones(&[8]).pin_memory());
+    let (mut constant, batch) = (None, Tensor::ones(&[8]).pin_memory());
     let diagnosis = diagnosed(|x, w| {
+        let constant = constant.get_or_insert_with(|| Tensor::ones(&[256, 256]).to(GPU));
         let batch = batch.to_non_blocking(GPU);
-        let y = work(x, w).add(&constant).matmul(w).matmul(w).matmul(w).matmul(w);
+        let y = work(x, w).add(constant).matmul(w).matmul(w).matmul(w).matmul(w);
         y.matmul(w).matmul(w).matmul(w).matmul(w).view(&[-1, 8]).add(&batch);
     });
     let others = diagnosis.findings.iter().filter(|it| it.problem != Problem::Transfer);
@@ -173,9 +175,9 @@ fn a_cache_that_is_emptied() {
 #[test]
 fn the_line_of_a_model_is_where_it_is_called() {
     let layer = Linear::new(256, 256, true, &mut Generator::new(5));
-    layer.to_device(GPU);
     let mut line = 0;
     let diagnosis = diagnosed(|x, w| {
+        layer.to_device(GPU);
         let y = work(x, w);
         line = line!() + 1;
         layer.forward(&y.to(Device::Cpu).to(GPU));
@@ -210,10 +212,11 @@ fn without_a_device_hidden_copies_are_left() {
 fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
     let layer = Linear::new(8, 8, true, &mut Generator::new(5));
     let x = Tensor::ones(&[4, 8]).requires_grad_(true);
+    let model = Sequential::new().append(layer);
     let (product, of_layer) = (line!() + 2, line!() + 3);
     let profile = on_host(|| {
         let y = x.mul(&x);
-        let y = layer.forward(&y);
+        let y = model.forward(&y);
         y.sum().backward();
     });
     let line = |name: &str| {
@@ -223,6 +226,23 @@ fn a_backward_pass_belongs_to_the_line_of_its_forward_pass() {
     };
     assert_eq!(line("mul backward"), Some((file!(), product)));
     assert_eq!(line("linear backward"), Some((file!(), of_layer)));
+}
+
+#[test]
+fn a_whole_model_belongs_to_the_line_that_calls_it() {
+    let (vocab, context, width, heads, layers) = (11, 6, 8, 2, 2);
+    let config = GptConfig { vocab, context, width, heads, layers, dropout: 0.1, tied: true };
+    let model = Gpt::new(&config, &mut Generator::new(3));
+    let ids = Tensor::randint(0, 11, &[2, 6], &mut Generator::new(4));
+    let called = line!() + 1;
+    let profile = on_host(|| model.forward(&ids).sum().backward());
+    let mut count = 0;
+    for event in profile.events().iter().filter(|event| event.kind == Kind::Backward) {
+        let at = event.at.map(|at| (at.file(), at.line()));
+        assert_eq!(at, Some((file!(), called)), "{}", event.name);
+        count += 1;
+    }
+    assert!(count > 30, "only {count} backward passes");
 }
 
 /// The lines of `OPS` stand for the program here: whatever the public method of an operation does

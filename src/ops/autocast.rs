@@ -133,8 +133,7 @@ impl Casting {
     #[track_caller]
     pub(super) fn of_some(&self, x: Option<&Tensor>) -> Option<Tensor> {
         // No closure, which would lose the line of the caller.
-        let x = x?;
-        Some(self.of(x))
+        Some(self.of(x?))
     }
 }
 

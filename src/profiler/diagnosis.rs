@@ -3,7 +3,8 @@
 //! A table of kernels says what takes long. It does not say what is not there: the copy that nobody
 //! wrote, the wait that lets the device run dry, the launches that come too late. A diagnosis goes
 //! through all the moments in which a device had nothing to compute, and through the copies that
-//! nobody asked for, and sums them by cause and by line. No nanosecond of a device is counted twice.
+//! nobody asked for, and sums them by cause and by line. No nanosecond of a device is counted
+//! twice.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
@@ -29,8 +30,8 @@ pub enum Problem {
     /// The device was done with a kernel before the host had asked for the next one. Costs the time
     /// until that came.
     LaunchBound,
-    /// Numbers went over the bus while the device had nothing to compute. Costs that time and, where
-    /// the host waited for the copy, the time until the device had work again.
+    /// Numbers went over the bus while the device had nothing to compute. Costs that time and,
+    /// where the host waited for the copy, the time until the device had work again.
     Transfer,
     /// The driver was asked for memory or given some back, which waits for the device. Costs the
     /// time in these calls in which the device had nothing to compute and, after giving back, the

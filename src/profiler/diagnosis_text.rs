@@ -25,25 +25,25 @@ impl Problem {
     fn advice(self) -> &'static str {
         match self {
             Problem::HiddenCopy => {
-                "A call packs a tensor whose numbers lie in another order than it needs. Store them in \
-                 that order, or pack them once, before the loop."
+                "A call packs a tensor whose numbers lie in another order than it needs. Store \
+                 them in that order, or pack them once, before the loop."
             }
             Problem::Synchronization => {
-                "The host waits until the device is done, and then the device waits for the host. Read \
-                 results later, and all at once."
+                "The host waits until the device is done, and then the device waits for the host. \
+                 Read results later, and all at once."
             }
             Problem::LaunchBound => {
                 "The device is done before the host has asked for more. Do the same in fewer and \
                  larger operations."
             }
             Problem::Transfer => {
-                "The device computes nothing while these bytes are on their way. Copy what stays the \
-                 same once"
+                "The device computes nothing while these bytes are on their way. Copy what stays \
+                 the same once"
             }
             Problem::AllocatorStall => {
-                "The driver hands out memory, or takes it back, which waits for the device. Let the \
-                 cache keep it: no `empty_cache` in a loop. In a first step this is normal; a schedule \
-                 with warm-up leaves it out."
+                "The driver hands out memory, or takes it back, which waits for the device. Let \
+                 the cache keep it: no `empty_cache` in a loop. In a first step this is normal; a \
+                 schedule with warm-up leaves it out."
             }
         }
     }
@@ -58,8 +58,8 @@ impl Profile {
             Problem::LaunchBound => format!("{advice} {}", self.kernels_and_calls(&events)),
             Problem::Transfer => format!("{advice}; {}", self.memory_and_sizes(&events)),
             Problem::Synchronization if events.iter().all(|event| is_load(event)) => {
-                "A kernel is loaded when it is first needed, which waits for the device. In a first \
-                 step this is normal; a schedule with warm-up leaves it out."
+                "A kernel is loaded when it is first needed, which waits for the device. In a \
+                 first step this is normal; a schedule with warm-up leaves it out."
                     .to_string()
             }
             _ => advice.to_string(),

@@ -7,13 +7,13 @@
 //! 1. A copy between host and device was under way.
 //! 2. The host was in the driver for memory or to load kernels, or made a copy that nobody had
 //!    asked for.
-//! 3. The host had waited for the device, so that the queue had run empty. The whole gap is the price
-//!    of that wait: a host that does not wait has the next launch ready by then. Of several waits
-//!    it is the last one's, since the launch comes after that. A wait that began when the device
-//!    was idle already cost nothing, unless one before had made it so.
-//! 4. None of these: the host needs longer to ask for work than the device to do it. Then the kernel
-//!    before the gap was too short to cover the launch of the next one. But if that launch was
-//!    made long before, the gap is the device's own, and nobody's fault.
+//! 3. The host had waited for the device, so that the queue had run empty. The whole gap is the
+//!    price of that wait: a host that does not wait has the next launch ready by then. Of several
+//!    waits it is the last one's, since the launch comes after that. A wait that began when the
+//!    device was idle already cost nothing, unless one before had made it so.
+//! 4. None of these: the host needs longer to ask for work than the device to do it. Then the
+//!    kernel before the gap was too short to cover the launch of the next one. But if that launch
+//!    was made long before, the gap is the device's own, and nobody's fault.
 
 use std::collections::HashSet;
 

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::thread;
 
+use engine_room::autograd::{Ctx, Op, apply};
 use engine_room::nn::{Linear, Module};
 use engine_room::profiler::{
     Call, Event, GroupBy, Kind, Profile, Profiler, Schedule, profile, record_function,
@@ -313,7 +314,33 @@ fn flops_of_a_pass_are_counted_once() {
     let flops = |wanted: fn(&Event) -> bool| -> u64 {
         profile.events().iter().filter(|it| wanted(it)).map(|event| event.flops).sum()
     };
-    // 2·4·3·5 forward; backward dx and dw, as many each.
+    // 2 x 4 x 3 x 5 forward; backward dx and dw, as many each.
     assert_eq!(flops(|event| event.name == "linear"), 120);
     assert_eq!(flops(|_| true), 120 + 240);
+}
+
+/// A layer of somebody's own, under the engine's name for it, made of the engine's operations.
+struct OwnLinear;
+
+impl Op<2> for OwnLinear {
+    fn name(&self) -> &'static str {
+        "linear"
+    }
+
+    fn forward(&self, _ctx: &mut Ctx, [x, w]: [&Tensor; 2]) -> Tensor {
+        x.matmul(w).relu()
+    }
+
+    fn backward(&self, _ctx: &Ctx, _dy: &Tensor) -> [Option<Tensor>; 2] {
+        [None, None]
+    }
+}
+
+#[test]
+fn an_operation_made_of_others_has_no_flops_of_its_own() {
+    let _alone = alone();
+    let (x, w) = (Tensor::ones(&[4, 3]), Tensor::ones(&[3, 5]));
+    let (_, profile) = profile(&[], |_| apply(OwnLinear, [&x, &w])).unwrap();
+    let flops = |name: &str| event(&profile, name).flops;
+    assert_eq!((flops("matmul"), flops("linear"), flops("relu")), (120, 0, 0));
 }

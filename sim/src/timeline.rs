@@ -132,6 +132,11 @@ impl Timeline {
         self.host - self.origin
     }
 
+    /// When the clock was set to zero, since the device was made.
+    pub fn origin(&self) -> Nanoseconds {
+        self.origin
+    }
+
     /// When all work would be done, since the clock was set to zero.
     pub fn device(&self) -> Nanoseconds {
         self.latest().saturating_sub(self.origin)

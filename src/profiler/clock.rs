@@ -21,7 +21,8 @@ pub(super) enum Clock {
 #[derive(Debug)]
 pub(super) struct Modelled {
     now: Nanoseconds,
-    /// The GPUs, and what the host's time on each was when it was looked at last.
+    /// The GPUs, and what the host's time on each was when it was looked at last, since the GPU was
+    /// made: a program may set the clock to zero meanwhile.
     seen: Vec<(usize, Nanoseconds)>,
 }
 
@@ -33,7 +34,7 @@ impl Clock {
     #[track_caller]
     pub fn of(devices: &[Device]) -> Clock {
         let simulated = |device: &Device| match device {
-            Device::Sim(n) => Some((*n, sim::clock(*n).host_ns)),
+            Device::Sim(n) => Some((*n, sim::lasting_ns(*n).1)),
             _ => None,
         };
         let seen: Vec<_> = devices.iter().filter_map(simulated).collect();
@@ -59,7 +60,9 @@ impl Clock {
     /// From when to when work of a device ran that says so itself, by the clock of the recording.
     pub fn of_device(&mut self, device: Device, ran: Ran) -> (Nanoseconds, Nanoseconds) {
         let (now, own) = match (self, device) {
-            (Clock::Modelled(modelled), Device::Sim(n)) => (modelled.now(), modelled.own(n)),
+            (Clock::Modelled(modelled), Device::Sim(n)) => {
+                (modelled.now() + sim::lasting_ns(n).0, modelled.own(n))
+            }
             _ => (0, 0),
         };
         let here = |ns: Nanoseconds| (ns + now).saturating_sub(own);
@@ -70,9 +73,8 @@ impl Clock {
 impl Modelled {
     fn now(&mut self) -> Nanoseconds {
         for (n, seen) in &mut self.seen {
-            let host = sim::clock(*n).host_ns;
-            // A clock that was set to zero in between counts from there.
-            self.now += host.checked_sub(*seen).unwrap_or(host);
+            let (_, host) = sim::lasting_ns(*n);
+            self.now += host - *seen;
             *seen = host;
         }
         self.now

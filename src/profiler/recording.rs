@@ -218,13 +218,10 @@ impl Recording {
         self.threads - 1
     }
 
-    /// Ends an event now, if it has not ended.
     fn end(&mut self, place: Place) {
         let now = self.clock.now();
         let event = &mut self.events[place.index];
-        if event.end_ns == OPEN_END {
-            event.end_ns = now.max(event.start_ns);
-        }
+        event.end_ns = now.max(event.start_ns);
     }
 }
 

@@ -101,6 +101,14 @@ pub fn clock(n: usize) -> Clock {
     Clock { gpu: state.device.gpu, host_ns, device_ns }
 }
 
+/// When the clock of a simulated GPU was set to zero, and the host's time on it, both since the GPU
+/// was made: for whoever goes on counting over a [`reset`].
+pub(crate) fn lasting_ns(n: usize) -> (Nanoseconds, Nanoseconds) {
+    let state = sim(n).state();
+    let origin = state.timeline.origin();
+    (origin, origin + state.timeline.host())
+}
+
 /// Waits for a simulated GPU, then sets its counters and its clock to zero. Its memory stays.
 #[track_caller]
 pub fn reset(n: usize) {

@@ -88,9 +88,9 @@ fn by_hand(events: &[Event]) -> String {
             None => (1, "host".to_string()),
             Some(device) => (device + 2, format!("device {device}")),
         };
-        lines.push(format!(
-            "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_name\",\"args\":{{\"name\":\"{name}\"}}}}"
-        ));
+        let args = format!("{{\"name\":\"{name}\"}}");
+        let head = format!("\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_name\"");
+        lines.push(format!("{{{head},\"args\":{args}}}"));
     }
     for event in events {
         let (place, name) = (place(event), ascii(&event.name));

@@ -204,14 +204,14 @@ type Says = (&'static str, &'static str);
 pub const DESCENDANTS: Says = ("7.2-all-descendants", DESCENDANT_WORDS);
 pub const NEGATIVE: Says = (
     "7.2-below-zero",
-    "A subtraction went below 0. A call's direct parts are together at most as long as the call; the \
-     parts of a row can be longer than its total, since the total leaves out the calls that are \
-     inside others of the row.",
+    "A subtraction went below 0. A call's direct parts are together at most as long as the call; \
+     the parts of a row can be longer than its total, since the total leaves out the calls that \
+     are inside others of the row.",
 );
 pub const ORDER: Says = (
     "7.2-order",
-    "The rows are right and stand in another order. They come in the order in which their keys first \
-     come up among the calls. Sorting is the table's business, and a map forgets the order.",
+    "The rows are right and stand in another order. They come in the order in which their keys \
+     first come up among the calls. Sorting is the table's business, and a map forgets the order.",
 );
 
 /// All of them, the plainest first.
@@ -257,28 +257,28 @@ const INNERMOST: &str = "Of calls within each other the innermost was counted. I
 const COUNT: &str = "Calls inside others of their key are missing in the count. They are left out \
     of the total because their time is in it already; they did happen.";
 const OTHER_KEY: &str = "Whether a call is inside another one of its row was decided by a key that \
-    is not the row's. Grouped by shape, a call inside one of the same name and other shapes counts in \
-    full; grouped by name, shapes do not matter.";
+    is not the row's. Grouped by shape, a call inside one of the same name and other shapes counts \
+    in full; grouped by name, shapes do not matter.";
 const SHAPES: &str = "Calls of different shapes are in one row although shapes were asked for. A \
     small product and a huge one behind the same name are what this grouping is there to show.";
 const ALWAYS: &str = "Calls of one name are in several rows although shapes were not asked for.";
 const TURNED: &str = "The rows are those of the other grouping: with `true` the shapes belong to \
     the key.";
-const FIRST: &str = "A row has shapes although they were not asked for. They are those of its first \
-    call, and the others may have had different ones. Leave the list empty.";
-const ALIKE: &str = "Calls with different shapes are in one row. All operands count, each with all of \
-    its sizes in their order: [2, 3] and [3] are not [2] and [3, 3], and [3, 2] is not [2, 3].";
+const FIRST: &str = "A row has shapes although they were not asked for. They are those of its \
+    first call, and the others may have had different ones. Leave the list empty.";
+const ALIKE: &str = "Calls with different shapes are in one row. All operands count, each with all \
+    of its sizes in their order: [2, 3] and [3] are not [2] and [3, 3], and [3, 2] is not [2, 3].";
 const NEIGHBOURS: &str = "A key has a new row each time that it comes up again behind another one. \
     All calls of a key belong to one row, wherever they are in the list.";
 const SELF: &str = "The self time on the CPU has the parts still in it. What a direct part takes \
     goes off, whatever its key.";
-const TOTALS: &str = "The self time was computed from the row's total. That leaves out calls inside \
-    others of the row, and what they did themselves is lost if another call lies between. Take each \
-    call's own time less its direct parts, and add these up.";
-const DESCENDANT_WORDS: &str = "Everything inside was subtracted from the self time. What lies within \
-    a part is in the part's time already. Subtract direct parts only.";
-const OWN_KEY: &str = "Parts of the same key were not subtracted. For self times they are parts like \
-    any other: their own self times are added to the row as well.";
+const TOTALS: &str = "The self time was computed from the row's total. That leaves out calls \
+    inside others of the row, and what they did themselves is lost if another call lies between. \
+    Take each call's own time less its direct parts, and add these up.";
+const DESCENDANT_WORDS: &str = "Everything inside was subtracted from the self time. What lies \
+    within a part is in the part's time already. Subtract direct parts only.";
+const OWN_KEY: &str = "Parts of the same key were not subtracted. For self times they are parts \
+    like any other: their own self times are added to the row as well.";
 const CARRIED: &str = "The device total has only the kernels that the calls launched themselves. \
     What their parts launched, at any depth, belongs to it.";
 const ONE_LEVEL: &str = "A kernel's time went to the call that launched it and to that call's \

@@ -7,8 +7,11 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_recursion();
     all.extend(of_keys());
+    all.extend(of_shapes());
     all.extend(of_self_times());
+    all.extend(of_parts());
     all.extend(of_devices());
+    all.extend(of_clocks());
     all
 }
 
@@ -139,6 +142,11 @@ fn of_keys() -> Vec<Wrong> {
             }
             rows
         }),
+    ]
+}
+
+fn of_shapes() -> Vec<Wrong> {
+    vec![
         averages("7.2-number-of-elements", "products", |calls, by_shape| {
             reshaped(calls, by_shape, |shapes| {
                 shapes.iter().map(|shape| vec![shape.iter().product()]).collect()
@@ -231,6 +239,11 @@ fn of_self_times() -> Vec<Wrong> {
             }
             rows
         }),
+    ]
+}
+
+fn of_parts() -> Vec<Wrong> {
+    vec![
         averages("7.2-all-descendants", "all that it holds", |calls, by_shape| {
             summed(
                 calls,
@@ -310,6 +323,11 @@ fn of_devices() -> Vec<Wrong> {
                 },
             )
         }),
+    ]
+}
+
+fn of_clocks() -> Vec<Wrong> {
+    vec![
         averages("7.2-self-device-is-total", "one number", |calls, by_shape| {
             let mut rows = right(calls, by_shape);
             rows.iter_mut().for_each(|row| row.self_device_ns = row.device_total_ns);

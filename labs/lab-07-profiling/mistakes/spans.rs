@@ -9,8 +9,10 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_parent();
+    all.extend(of_names());
     all.extend(of_borders());
     all.extend(of_the_parts());
+    all.extend(of_one_part());
     all.extend(of_the_result());
     all
 }
@@ -98,6 +100,11 @@ fn of_the_parent() -> Vec<Wrong> {
                     .collect()
             })
         }),
+    ]
+}
+
+fn of_names() -> Vec<Wrong> {
+    vec![
         spans("7.1-by-name", "a map of names", |spans| {
             let mut times = totals(spans);
             let named: HashMap<&str, usize> =
@@ -175,6 +182,11 @@ fn of_the_parts() -> Vec<Wrong> {
             }
             times
         }),
+    ]
+}
+
+fn of_one_part() -> Vec<Wrong> {
+    vec![
         spans("7.1-last-part", "overwritten", |spans| {
             let mut times = totals(spans);
             for (at, span) in spans.iter().enumerate() {

@@ -120,6 +120,7 @@ fn timed(events: &[Event], times: fn(&[Event], usize) -> [String; 2]) -> String 
 fn of_times() -> Vec<Wrong> {
     let mut all = of_numbers();
     all.extend(of_the_beginning());
+    all.extend(of_floats());
     all
 }
 
@@ -195,6 +196,11 @@ fn of_the_beginning() -> Vec<Wrong> {
                 [events[at].start_ns - earliest(&own), length(events, at)].map(exact)
             })
         }),
+    ]
+}
+
+fn of_floats() -> Vec<Wrong> {
+    vec![
         trace("7.4-absolute", "since 1970", |events| {
             timed(events, |events, at| [exact(events[at].start_ns), exact(length(events, at))])
         }),

@@ -8,6 +8,8 @@ use super::trace_style::{Fields, RIGHT, Style, earliest, exact, quoted};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_count();
     all.extend(of_the_ends());
+    all.extend(of_the_times());
+    all.extend(of_the_fields());
     all.extend(of_ids());
     all
 }
@@ -103,6 +105,11 @@ fn of_the_ends() -> Vec<Wrong> {
                 })
             })
         }),
+    ]
+}
+
+fn of_the_times() -> Vec<Wrong> {
+    vec![
         trace("7.4-at-works-time", "the work's start", |events| {
             arrows(events, |style, events, at| {
                 changed(style, events, at, |both, events, [_, work]| {
@@ -131,6 +138,11 @@ fn of_the_ends() -> Vec<Wrong> {
                 })
             })
         }),
+    ]
+}
+
+fn of_the_fields() -> Vec<Wrong> {
+    vec![
         trace("7.4-no-binding-point", "no bp", |events| {
             arrows(events, |style, events, at| {
                 let mut both = (RIGHT.arrows)(style, events, at);

@@ -36,7 +36,10 @@ fn with_library(events: &[Event]) -> String {
     let micros = |ns: u64| (ns as f64) / 1000.0;
     let mut list: Vec<Value> = Vec::new();
     for (at, event) in events.iter().enumerate() {
-        let place = |of: &Event, ph: &str| json!({"ph": ph, "pid": process(of), "tid": of.lane, "ts": micros(of.start_ns - first)});
+        let place = |of: &Event, ph: &str| {
+            let (pid, ts) = (process(of), micros(of.start_ns - first));
+            json!({"ph": ph, "pid": pid, "tid": of.lane, "ts": ts})
+        };
         let mut own = place(event, "X");
         own["name"] = json!(event.name);
         own["dur"] = json!(micros(event.end_ns - event.start_ns));

@@ -92,14 +92,17 @@ fn groups(calls: &[Call], by_shape: bool, thought: Thought) -> Vec<Vec<usize>> {
     groups
 }
 
+/// Whether two rows agree in one column.
+type Column<'a> = &'a dyn Fn(&Row, &Row) -> bool;
+
 /// Whether each column of the learner's rows is that of a thought, or else the right one. A
 /// subtraction may have stopped at 0 or begun anew.
 pub fn is_explained(thought: &[Row], right: &[Row], got: &[Row]) -> bool {
-    let is = |want: &[Row], same: &dyn Fn(&Row, &Row) -> bool| {
+    let is = |want: &[Row], same: Column| {
         want.len() == got.len() && want.iter().zip(got).all(|(want, got)| same(want, got))
     };
     let floor = |ns: u64| (ns as i64).max(0) as u64;
-    let columns: [&dyn Fn(&Row, &Row) -> bool; 6] = [
+    let columns: [Column; 6] = [
         &|a, b| (&a.name, &a.shapes) == (&b.name, &b.shapes),
         &|a, b| a.count == b.count,
         &|a, b| a.cpu_total_ns == b.cpu_total_ns,

@@ -33,9 +33,9 @@ fn shortest(spans: &[Span]) -> Vec<Times> {
         best
     };
     let mut parts = vec![0; spans.len()];
-    for at in 0..spans.len() {
+    for (at, span) in spans.iter().enumerate() {
         if let Some(parent) = parent(at) {
-            parts[parent] += length(&spans[at]);
+            parts[parent] += length(span);
         }
     }
     let times = spans.iter().zip(parts);

@@ -243,9 +243,9 @@ fn of_the_result() -> Vec<Wrong> {
             let longer: Vec<Span> =
                 spans.iter().map(|it| Span { end_ns: it.end_ns + 1, ..it.clone() }).collect();
             let mut times = totals(&longer);
-            for at in 0..spans.len() {
+            for (at, span) in longer.iter().enumerate() {
                 if let Some(parent) = parent(spans, at) {
-                    let length = length(&longer[at]);
+                    let length = length(span);
                     times[parent].self_ns = times[parent].self_ns.saturating_sub(length);
                 }
             }

@@ -37,8 +37,8 @@ fn with_library(events: &[Event]) -> String {
     let mut list: Vec<Value> = Vec::new();
     for (at, event) in events.iter().enumerate() {
         let place = |of: &Event, ph: &str| {
-            let ts = micros(of.start_ns - first);
-            json!({"ph": ph, "pid": process(of), "tid": of.lane, "ts": ts})
+            let (pid, ts) = (process(of), micros(of.start_ns - first));
+            json!({"ph": ph, "pid": pid, "tid": of.lane, "ts": ts})
         };
         let mut own = place(event, "X");
         own["name"] = json!(event.name);
@@ -91,10 +91,9 @@ fn by_hand(events: &[Event]) -> String {
             None => (1, "host".to_string()),
             Some(device) => (device + 2, format!("device {device}")),
         };
-        lines.push(format!(
-            "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_name\",\
-             \"args\":{{\"name\":\"{name}\"}}}}"
-        ));
+        let args = format!("{{\"name\":\"{name}\"}}");
+        let head = format!("\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_name\"");
+        lines.push(format!("{{{head},\"args\":{args}}}"));
     }
     for event in events {
         let (place, name) = (place(event), ascii(&event.name));

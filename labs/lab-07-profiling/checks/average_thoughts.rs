@@ -92,17 +92,17 @@ fn groups(calls: &[Call], by_shape: bool, thought: Thought) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether two rows agree in a column.
-type Same<'a> = &'a dyn Fn(&Row, &Row) -> bool;
+/// Whether two rows agree in one column.
+type Column<'a> = &'a dyn Fn(&Row, &Row) -> bool;
 
 /// Whether each column of the learner's rows is that of a thought, or else the right one. A
 /// subtraction may have stopped at 0 or begun anew.
 pub fn is_explained(thought: &[Row], right: &[Row], got: &[Row]) -> bool {
-    let is = |want: &[Row], same: Same| {
+    let is = |want: &[Row], same: Column| {
         want.len() == got.len() && want.iter().zip(got).all(|(want, got)| same(want, got))
     };
     let floor = |ns: u64| (ns as i64).max(0) as u64;
-    let columns: [Same; 6] = [
+    let columns: [Column; 6] = [
         &|a, b| (&a.name, &a.shapes) == (&b.name, &b.shapes),
         &|a, b| a.count == b.count,
         &|a, b| a.cpu_total_ns == b.cpu_total_ns,
@@ -208,15 +208,13 @@ pub const DESCENDANTS: Says = ("7.2-all-descendants", DESCENDANT_WORDS);
 pub const NEGATIVE: Says = (
     "7.2-below-zero",
     "A subtraction went below 0. A call's direct parts are together at most as long as the call; \
-     the \
-     parts of a row can be longer than its total, since the total leaves out the calls that are \
-     inside others of the row.",
+     the parts of a row can be longer than its total, since the total leaves out the calls that \
+     are inside others of the row.",
 );
 pub const ORDER: Says = (
     "7.2-order",
     "The rows are right and stand in another order. They come in the order in which their keys \
-     first \
-     come up among the calls. Sorting is the table's business, and a map forgets the order.",
+     first come up among the calls. Sorting is the table's business, and a map forgets the order.",
 );
 
 /// All of them, the plainest first.
@@ -263,34 +261,27 @@ const COUNT: &str = "Calls inside others of their key are missing in the count. 
     of the total because their time is in it already; they did happen.";
 const OTHER_KEY: &str = "Whether a call is inside another one of its row was decided by a key that \
     is not the row's. Grouped by shape, a call inside one of the same name and other shapes counts \
-    in \
-    full; grouped by name, shapes do not matter.";
+    in full; grouped by name, shapes do not matter.";
 const SHAPES: &str = "Calls of different shapes are in one row although shapes were asked for. A \
     small product and a huge one behind the same name are what this grouping is there to show.";
 const ALWAYS: &str = "Calls of one name are in several rows although shapes were not asked for.";
 const TURNED: &str = "The rows are those of the other grouping: with `true` the shapes belong to \
     the key.";
 const FIRST: &str = "A row has shapes although they were not asked for. They are those of its \
-    first \
-    call, and the others may have had different ones. Leave the list empty.";
+    first call, and the others may have had different ones. Leave the list empty.";
 const ALIKE: &str = "Calls with different shapes are in one row. All operands count, each with all \
-    of \
-    its sizes in their order: [2, 3] and [3] are not [2] and [3, 3], and [3, 2] is not [2, 3].";
+    of its sizes in their order: [2, 3] and [3] are not [2] and [3, 3], and [3, 2] is not [2, 3].";
 const NEIGHBOURS: &str = "A key has a new row each time that it comes up again behind another one. \
     All calls of a key belong to one row, wherever they are in the list.";
 const SELF: &str = "The self time on the CPU has the parts still in it. What a direct part takes \
     goes off, whatever its key.";
 const TOTALS: &str = "The self time was computed from the row's total. That leaves out calls \
-    inside \
-    others of the row, and what they did themselves is lost if another call lies between. Take \
-    each \
-    call's own time less its direct parts, and add these up.";
+    inside others of the row, and what they did themselves is lost if another call lies between. \
+    Take each call's own time less its direct parts, and add these up.";
 const DESCENDANT_WORDS: &str = "Everything inside was subtracted from the self time. What lies \
-    within \
-    a part is in the part's time already. Subtract direct parts only.";
+    within a part is in the part's time already. Subtract direct parts only.";
 const OWN_KEY: &str = "Parts of the same key were not subtracted. For self times they are parts \
-    like \
-    any other: their own self times are added to the row as well.";
+    like any other: their own self times are added to the row as well.";
 const CARRIED: &str = "The device total has only the kernels that the calls launched themselves. \
     What their parts launched, at any depth, belongs to it.";
 const ONE_LEVEL: &str = "A kernel's time went to the call that launched it and to that call's \

@@ -192,31 +192,25 @@ pub const NAMES: Says = (
 pub const NEGATIVE: Says = (
     "7.1-below-zero",
     "A subtraction went below 0, so a span lost more than its direct parts. These lie inside it \
-     and \
-     beside each other on its thread, and are together at most as long as it is.",
+     and beside each other on its thread, and are together at most as long as it is.",
 );
 pub const ONE_A_NAME: Says = (
     "7.1-one-a-name",
     "The times were summed by name. Here every span has times of its own, in the order of the \
-     list. \
-     The sums are the next exercise.",
+     list. The sums are the next exercise.",
 );
 const TOTAL_WORDS: &str = "The self time is the total. What a part of the span takes is the part's \
     time, and goes off.";
 const OUTERMOST_WORDS: &str = "Parts were subtracted from the outermost span around them. The \
     parent is the shortest one: the call that really made them.";
 const BORDER_WORDS: &str = "A part that begins or ends at the same nanosecond as the span around \
-    it \
-    was not taken for its part. Clocks are coarse: to begin no earlier and to end no later is \
+    it was not taken for its part. Clocks are coarse: to begin no earlier and to end no later is \
     enough.";
 const EQUAL_WORDS: &str = "Two spans of a thread have the same start and the same end. The one \
-    that \
-    is earlier in the list was closed first, so it is the inner one: the later one is its parent, \
-    and \
-    not the reverse.";
+    that is earlier in the list was closed first, so it is the inner one: the later one is its \
+    parent, and not the reverse.";
 const RECURSION_WORDS: &str = "A span was not subtracted from its parent because both have the \
-    same \
-    name. For self times a call that a function makes to itself is a part like any other.";
+    same name. For self times a call that a function makes to itself is a part like any other.";
 const PARTS_WORDS: &str = "The self times of the parts were subtracted, and not their totals. A \
     part takes all of its time away from the span around it, also what its own parts used.";
 const ONE_PART_WORDS: &str = "Only one of the parts was subtracted. All of them go off, one after \

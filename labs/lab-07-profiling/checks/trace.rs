@@ -26,6 +26,7 @@ pub fn trace(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     let mut rng = check.rng();
     let mut runs = vec![traced(imp, check, "a launch and its kernel", example())?];
     check_names(imp, check)?;
+    runs.push(traced(imp, check, "a call that asks for two kernels", two_kernels())?);
     for number in 0..8 {
         let name = format!("random run {}", number + 1);
         runs.push(traced(imp, check, &name, at_random(number, &mut rng))?);
@@ -150,6 +151,20 @@ fn event(name: &str, device: Option<usize>, lane: usize, (start_ns, end_ns): (u6
 fn example() -> Vec<Event> {
     let kernel = event("matmul kernel", Some(0), 0, (7005, 9005));
     vec![Event { cause: Some(1), ..kernel }, event("launch", None, 7, (5000, 6250))]
+}
+
+/// A call that stands first in the list, two kernels, and one that nobody asked for.
+fn two_kernels() -> Vec<Event> {
+    let work = |name, device, lane, times| Event {
+        cause: Some(0),
+        ..event(name, Some(device), lane, times)
+    };
+    vec![
+        event("launch of two", None, 7, (9_001, 9_850)),
+        work("first kernel", 0, 3, (12_000, 19_010)),
+        work("second kernel", 1, 0, (15_002, 20_000)),
+        event("kernel of another program", Some(1), 5, (8_000, 9_500)),
+    ]
 }
 
 /// Calls of a few threads, some of which ask devices for up to three pieces of work.

@@ -1,6 +1,6 @@
 //! 7.4: the arrows of a trace, from each cause to what it asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use grading::Diagnosis;
 
@@ -17,7 +17,7 @@ use super::trace_words as text;
 /// If not.
 pub fn check_arrows(runs: &[Run]) -> Result<(), Diagnosis> {
     for run in runs {
-        check_count(run).map_err(|it| it.called(run.called()))?;
+        check_count(run, runs).map_err(|it| it.called(run.called()))?;
     }
     for run in runs {
         if let Some(diagnosis) = wrong_end(run, runs) {
@@ -36,28 +36,43 @@ fn wanted(events: &[Event]) -> Vec<(usize, usize)> {
     events.iter().enumerate().filter_map(pair).collect()
 }
 
-fn check_count(Run { events, seen, .. }: &Run) -> Result<(), Diagnosis> {
-    let wanted = wanted(events);
-    let count = (seen.begins.len(), seen.ends.len());
-    if count == (wanted.len(), wanted.len()) {
+fn check_count(run: &Run, runs: &[Run]) -> Result<(), Diagnosis> {
+    let wanted = wanted(&run.events).len();
+    let (begins, ends) = (run.seen.begins.len(), run.seen.ends.len());
+    if (begins, ends) == (wanted, wanted) {
         return Ok(());
     }
-    let mut causes: Vec<usize> = wanted.iter().map(|(cause, _)| *cause).collect();
-    causes.sort_unstable();
-    causes.dedup();
-    let without_first = wanted.iter().filter(|(cause, _)| *cause > 0).count();
-    let says_of = match count {
-        (0, 0) => text::NO_ARROWS,
-        (begins, ends) if begins != ends => text::HALF,
-        (begins, _) if begins == events.len() => text::FOR_EVERY_EVENT,
-        (begins, _) if begins == causes.len() => text::ONE_A_CAUSE,
-        (begins, _) if begins == without_first => text::CAUSE_ZERO,
-        _ => text::COUNT,
-    };
-    let (begins, ends) = count;
-    Err(says(says_of)
+    Err(says(wrong_count(runs))
         .got(format!("{begins} objects with ph s, {ends} with ph f"))
-        .expected(format!("{} of each", wanted.len())))
+        .expected(format!("{wanted} of each")))
+}
+
+/// Which thought gives so many arrows in all runs.
+fn wrong_count(runs: &[Run]) -> text::Says {
+    let is = |count: &dyn Fn(&[Event]) -> usize| {
+        runs.iter().all(|Run { events, seen, .. }| {
+            let count = count(events);
+            (seen.begins.len(), seen.ends.len()) == (count, count)
+        })
+    };
+    if is(&|_| 0) {
+        text::NO_ARROWS
+    } else if runs.iter().any(|run| run.seen.begins.len() != run.seen.ends.len()) {
+        text::HALF
+    } else if is(&<[Event]>::len) {
+        text::FOR_EVERY_EVENT
+    } else if is(&|events| causes(events).len()) {
+        text::ONE_A_CAUSE
+    } else if is(&|events| wanted(events).iter().filter(|(cause, _)| *cause > 0).count()) {
+        text::CAUSE_ZERO
+    } else {
+        text::COUNT
+    }
+}
+
+/// The events that are a cause, each once.
+fn causes(events: &[Event]) -> BTreeSet<usize> {
+    wanted(events).into_iter().map(|(cause, _)| cause).collect()
 }
 
 fn is_at(a: &At, b: &At) -> bool {

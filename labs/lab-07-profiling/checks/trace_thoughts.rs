@@ -147,10 +147,8 @@ pub fn ends(events: &[Event], cause: usize, at: usize, thought: Ends) -> [At; 2]
 /// The events of a run, and for each what the learner wrote for it.
 pub type Written<'a> = (&'a [Event], Vec<&'a Complete>);
 
-/// One of two times, as it should be and as it was written.
-type OfTimes<'a> = &'a dyn Fn((f64, f64), &Complete) -> (f64, f64);
-/// Whether one of the two numbers of a place is the same.
-type SamePlace<'a> = &'a dyn Fn((u64, u64), &Complete) -> bool;
+/// What is compared of a pair of numbers and what the learner wrote.
+type Column<'a, Pair, Said> = &'a dyn Fn(Pair, &Complete) -> Said;
 
 /// Whether each of both times is that of a thought, or else right, for all events.
 pub fn are_times(runs: &[Written], thought: Time) -> bool {
@@ -163,7 +161,7 @@ pub fn are_times(runs: &[Written], thought: Time) -> bool {
         };
         is_close(want, got) || (want - got).abs() <= slack
     };
-    let all = |of: OfTimes, thought| {
+    let all = |of: Column<(f64, f64), (f64, f64)>, thought| {
         runs.iter().all(|(events, seen)| {
             seen.iter().enumerate().all(|(at, seen)| {
                 let (want, got) = of(times(events, at, thought), seen);
@@ -171,19 +169,19 @@ pub fn are_times(runs: &[Written], thought: Time) -> bool {
             })
         })
     };
-    let columns: [OfTimes; 2] =
+    let columns: [Column<(f64, f64), (f64, f64)>; 2] =
         [&|want, seen| (want.0, seen.at.ts), &|want, seen| (want.1, seen.dur)];
     columns.iter().all(|of| all(of, thought) || all(of, Time::Right))
 }
 
 /// The same for both numbers of a place.
 pub fn are_places(runs: &[Written], thought: Place) -> bool {
-    let all = |same: SamePlace, thought| {
+    let all = |same: Column<(u64, u64), bool>, thought| {
         runs.iter().all(|(events, seen)| {
             seen.iter().enumerate().all(|(at, seen)| same(place(events, at, thought), seen))
         })
     };
-    let columns: [SamePlace; 2] =
+    let columns: [Column<(u64, u64), bool>; 2] =
         [&|want, seen| want.0 == seen.at.pid, &|want, seen| want.1 == seen.at.tid];
     columns.iter().all(|same| all(same, thought) || all(same, Place::Right))
 }

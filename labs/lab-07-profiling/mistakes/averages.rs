@@ -7,8 +7,11 @@ use super::{Wrong, wrong};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_recursion();
     all.extend(of_keys());
+    all.extend(of_shapes());
     all.extend(of_self_times());
+    all.extend(of_parts());
     all.extend(of_devices());
+    all.extend(of_clocks());
     all
 }
 
@@ -117,12 +120,6 @@ fn reshaped(calls: &[Call], by_shape: bool, to: fn(&[Vec<usize>]) -> Vec<Vec<usi
 }
 
 fn of_keys() -> Vec<Wrong> {
-    let mut all = of_names_and_shapes();
-    all.extend(of_other_keys());
-    all
-}
-
-fn of_names_and_shapes() -> Vec<Wrong> {
     vec![
         averages("7.2-shapes-ignored", "by name", |calls, _| right(calls, false)),
         averages("7.2-name-is-key", "the name alone is compared", |calls, by_shape| {
@@ -148,7 +145,7 @@ fn of_names_and_shapes() -> Vec<Wrong> {
     ]
 }
 
-fn of_other_keys() -> Vec<Wrong> {
+fn of_shapes() -> Vec<Wrong> {
     vec![
         averages("7.2-number-of-elements", "products", |calls, by_shape| {
             reshaped(calls, by_shape, |shapes| {
@@ -210,12 +207,6 @@ fn of_run(calls: &[Call], run: std::ops::Range<usize>, by_shape: bool, mut row: 
 }
 
 fn of_self_times() -> Vec<Wrong> {
-    let mut all = of_rows_parts();
-    all.extend(of_calls_parts());
-    all
-}
-
-fn of_rows_parts() -> Vec<Wrong> {
     vec![
         averages("7.2-self-is-total", "no parts", |calls, by_shape| {
             summed(calls, by_shape, |row| &mut row.self_cpu_ns, |at| calls[at].cpu_ns)
@@ -251,7 +242,7 @@ fn of_rows_parts() -> Vec<Wrong> {
     ]
 }
 
-fn of_calls_parts() -> Vec<Wrong> {
+fn of_parts() -> Vec<Wrong> {
     vec![
         averages("7.2-all-descendants", "all that it holds", |calls, by_shape| {
             summed(
@@ -292,12 +283,6 @@ fn of_calls_parts() -> Vec<Wrong> {
 }
 
 fn of_devices() -> Vec<Wrong> {
-    let mut all = of_carrying_up();
-    all.extend(of_mixing_times());
-    all
-}
-
-fn of_carrying_up() -> Vec<Wrong> {
     vec![
         averages("7.2-every-level-of-device", "along the whole chain", |calls, by_shape| {
             summed(
@@ -327,11 +312,6 @@ fn of_carrying_up() -> Vec<Wrong> {
             }
             rows
         }),
-    ]
-}
-
-fn of_mixing_times() -> Vec<Wrong> {
-    vec![
         averages("7.2-device-of-outermost", "only calls that count", |calls, by_shape| {
             summed(
                 calls,
@@ -343,6 +323,11 @@ fn of_mixing_times() -> Vec<Wrong> {
                 },
             )
         }),
+    ]
+}
+
+fn of_clocks() -> Vec<Wrong> {
+    vec![
         averages("7.2-self-device-is-total", "one number", |calls, by_shape| {
             let mut rows = right(calls, by_shape);
             rows.iter_mut().for_each(|row| row.self_device_ns = row.device_total_ns);

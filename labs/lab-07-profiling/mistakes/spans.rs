@@ -9,8 +9,10 @@ use super::{Wrong, wrong};
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_parent();
+    all.extend(of_names());
     all.extend(of_borders());
     all.extend(of_the_parts());
+    all.extend(of_one_part());
     all.extend(of_the_result());
     all
 }
@@ -57,12 +59,6 @@ fn shortest(spans: &[Span], at: usize, fits: fn(&Span, &Span) -> bool) -> Vec<us
 }
 
 fn of_the_parent() -> Vec<Wrong> {
-    let mut all = of_holders();
-    all.extend(of_names());
-    all
-}
-
-fn of_holders() -> Vec<Wrong> {
     vec![
         spans("7.1-all-descendants", "all that it holds, with a panic", |spans| {
             let mut times = totals(spans);
@@ -175,12 +171,6 @@ fn of_borders() -> Vec<Wrong> {
 }
 
 fn of_the_parts() -> Vec<Wrong> {
-    let mut all = of_one_part();
-    all.extend(of_sums());
-    all
-}
-
-fn of_one_part() -> Vec<Wrong> {
     vec![
         spans("7.1-self-is-total", "no parts", totals),
         spans("7.1-self-of-parts", "the self times of parts", |spans| {
@@ -192,6 +182,11 @@ fn of_one_part() -> Vec<Wrong> {
             }
             times
         }),
+    ]
+}
+
+fn of_one_part() -> Vec<Wrong> {
+    vec![
         spans("7.1-last-part", "overwritten", |spans| {
             let mut times = totals(spans);
             for (at, span) in spans.iter().enumerate() {
@@ -209,11 +204,6 @@ fn of_one_part() -> Vec<Wrong> {
             }
             times
         }),
-    ]
-}
-
-fn of_sums() -> Vec<Wrong> {
-    vec![
         spans("7.1-longest-part", "max", |spans| {
             let mut times = totals(spans);
             for (at, of) in times.iter_mut().enumerate() {
@@ -255,7 +245,8 @@ fn of_the_result() -> Vec<Wrong> {
             let mut times = totals(&longer);
             for (at, span) in longer.iter().enumerate() {
                 if let Some(parent) = parent(spans, at) {
-                    times[parent].self_ns = times[parent].self_ns.saturating_sub(length(span));
+                    let length = length(span);
+                    times[parent].self_ns = times[parent].self_ns.saturating_sub(length);
                 }
             }
             times

@@ -120,6 +120,7 @@ fn timed(events: &[Event], times: fn(&[Event], usize) -> [String; 2]) -> String 
 fn of_times() -> Vec<Wrong> {
     let mut all = of_numbers();
     all.extend(of_the_beginning());
+    all.extend(of_floats());
     all
 }
 
@@ -164,12 +165,6 @@ fn of_numbers() -> Vec<Wrong> {
 }
 
 fn of_the_beginning() -> Vec<Wrong> {
-    let mut all = of_other_beginnings();
-    all.extend(of_absolute_times());
-    all
-}
-
-fn of_other_beginnings() -> Vec<Wrong> {
     vec![
         trace("7.4-dur-is-end", "the end", |events| {
             timed(events, |events, at| {
@@ -204,7 +199,7 @@ fn of_other_beginnings() -> Vec<Wrong> {
     ]
 }
 
-fn of_absolute_times() -> Vec<Wrong> {
+fn of_floats() -> Vec<Wrong> {
     vec![
         trace("7.4-absolute", "since 1970", |events| {
             timed(events, |events, at| [exact(events[at].start_ns), exact(length(events, at))])

@@ -8,6 +8,8 @@ use super::trace_style::{Fields, RIGHT, Style, earliest, exact, quoted};
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_count();
     all.extend(of_the_ends());
+    all.extend(of_the_times());
+    all.extend(of_the_fields());
     all.extend(of_ids());
     all
 }
@@ -109,6 +111,11 @@ fn of_one_end() -> Vec<Wrong> {
                 })
             })
         }),
+    ]
+}
+
+fn of_the_times() -> Vec<Wrong> {
+    vec![
         trace("7.4-at-works-time", "the work's start", |events| {
             arrows(events, |style, events, at| {
                 changed(style, events, at, |both, events, [_, work]| {
@@ -142,6 +149,11 @@ fn of_the_other_end() -> Vec<Wrong> {
                 })
             })
         }),
+    ]
+}
+
+fn of_the_fields() -> Vec<Wrong> {
+    vec![
         trace("7.4-no-binding-point", "no bp", |events| {
             arrows(events, |style, events, at| {
                 let mut both = (RIGHT.arrows)(style, events, at);

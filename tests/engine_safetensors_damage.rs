@@ -201,8 +201,9 @@ fn saving_holds_at_most_one_packed_tensor() {
 #[test]
 fn the_bound_would_notice() {
     let _alone = alone();
-    let (vector, peak) = measured(|| vec![0u8; MIB]);
-    assert!(vector.len() == MIB && peak >= MIB, "the heap is counted");
+    // Twice as much, since a test's thread that ends meanwhile gives back what it had before.
+    let (vector, peak) = measured(|| vec![0u8; 2 * MIB]);
+    assert!(vector.len() == 2 * MIB && peak >= MIB, "the heap is counted");
     let caught = std::panic::catch_unwind(|| {
         let (_, peak) = measured(|| vec![Value::Null; MIB]);
         assert!(peak <= 24 * 1000 + (32 << 10), "too much for a file of 1000 bytes");

@@ -190,11 +190,11 @@ pub fn train(run: &Training) -> Vec<f32> {
             let count = run.batch.min(samples - first);
             optimizer.zero_grad(true);
             // SOLUTION 7.6
-            let forecast = run.model.forward(&readings.narrow(0, first, count));
-            let wrong = forecast.sub(&targets.narrow(0, first, count));
-            let squares = wrong.mul(&wrong).view(&[count, channels, times]);
-            let loss = squares.mean_dims(&[0, 2], false).mul(&importance).sum_dims(&[0], false);
-            // STUB // All that the last step has used is for this one to have.
+            let y = run.model.forward(&readings.narrow(0, first, count));
+            let wrong = y.sub(&targets.narrow(0, first, count)).view(&[count, channels, times]);
+            let means = wrong.mul(&wrong).mean_dims(&[0, 2], false);
+            let loss = means.mul(&importance).sum_dims(&[0], false);
+            // STUB // Each step begins with all of the memory free.
             // STUB memory::empty_cache(run.device);
             // STUB let by_channel = |x: &Tensor| {
             // STUB     let turned = x.narrow(0, first, count).permute(&[0, 2, 1]);

@@ -3,7 +3,7 @@
 
 use engine_room::driver::{HostMemory, Route};
 use engine_room::nn::{Mlp, Module};
-use engine_room::profiler::{Call, Kind, Profile, profile};
+use engine_room::profiler::{Call, Event, Kind, Profile, profile};
 use engine_room::rng::Generator;
 use engine_room::{Device, Error, Tensor};
 
@@ -77,8 +77,13 @@ impl Training {
 pub struct Counters {
     /// Kernels and copies that were launched, a step.
     pub launches: u64,
-    /// Bytes that were packed in calls that do not say so, in all steps together.
-    pub hidden_bytes: u64,
+    /// Bytes that were copied from one place of the device's memory to another, in all steps
+    /// together: packed in calls that do not say so, or by `copy`.
+    pub packed: u64,
+    /// Those of them that a backward pass packed.
+    pub packed_backward: u64,
+    /// Those of them that `copy` copied.
+    pub copied: u64,
     /// Copies to the device.
     pub sent: u64,
     /// How often the host waited for the device before the last kernel was launched. A copy to the
@@ -113,9 +118,12 @@ impl Counters {
         });
         let emptied = events.iter().filter(|event| event.name == "empty_cache").count();
         let driver = of_call(&[Call::Alloc, Call::Free]).count() + emptied;
+        let [hidden, packed_backward, copied] = packed(events);
         Counters {
             launches: of_call(&[Call::Launch]).count() as u64 / steps,
-            hidden_bytes: events.iter().map(|event| event.hidden_copy).sum(),
+            packed: hidden + copied,
+            packed_backward,
+            copied,
             sent: sent(HostMemory::Pageable) + sent(HostMemory::Pinned),
             waits: of_call(&[Call::Synchronize]).filter(|&at| at < last).count() as u64,
             driver: driver as u64,
@@ -123,6 +131,22 @@ impl Counters {
             fetched: fetched.iter().sum(),
         }
     }
+}
+
+/// Bytes of hidden copies, of those that are part of a backward pass, and of `copy`.
+fn packed(events: &[Event]) -> [u64; 3] {
+    let [mut hidden, mut backward, mut copied] = [0; 3];
+    for event in events {
+        let above = || std::iter::successors(event.parent, |&at| events[at].parent);
+        hidden += event.hidden_copy;
+        if above().any(|at| events[at].kind == Kind::Backward) {
+            backward += event.hidden_copy;
+        }
+        if event.name == "copy" && !above().any(|at| events[at].hidden_copy > 0) {
+            copied += event.bytes / 2; // read once, and written once
+        }
+    }
+    [hidden, backward, copied]
 }
 
 /// Trains, and profiles it. An epoch before that pays for what the others find ready.

@@ -2,7 +2,7 @@
 
 use engine_room::Device;
 use engine_room::nn::Module;
-use engine_room::profiler::Profile;
+use engine_room::profiler::{Finding, Profile};
 use engine_room::rng::Generator;
 use grading::{Check, Diagnosis};
 
@@ -108,7 +108,10 @@ fn counted(profile: &Profile, called: &str) -> Result<(), Diagnosis> {
     let found = training_words::of(&missed, &counters, dearest);
     let Some((key, thought)) = found else { return Ok(()) };
     let mut got: Vec<String> = missed.iter().map(|target| target.line(&counters)).collect();
-    got.extend(again().next().map(|finding| format!("dearest: {finding}")));
+    // A copy may cost little by its time, and its line helps all the same.
+    let of_missed = |it: &&Finding| missed.iter().any(|target| target.problem() == it.problem);
+    let shown = again().next().or_else(|| diagnosis.findings.iter().find(of_missed));
+    got.extend(shown.map(|finding| format!("dearest: {finding}")));
     Err(Diagnosis::new(key)
         .called(called)
         .got(got.join("\n"))

@@ -1,6 +1,5 @@
 //! The loop of 7.6 on the CPU, step by step as its comments say, and what becomes of it if one
 //! thing is left out.
-//! is left out.
 
 use engine_room::nn::Module;
 use engine_room::optim::{Optimizer, Sgd};
@@ -13,8 +12,7 @@ use super::training::{Ran, agrees, norm};
 /// What a loop does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
-    /// Puts the readings channel by channel.
-    by_channel: bool,
+    order: Order,
     /// Subtracts the mean of the readings.
     centred: bool,
     importance: Importance,
@@ -26,6 +24,16 @@ pub struct Way {
     losses: Losses,
 }
 
+/// What is put channel by channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Both,
+    OnlyTargets,
+    Neither,
+    /// Both, and the loss cuts the numbers up as if they were time by time.
+    ButTheLoss,
+}
+
 /// What the errors of the channels are multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Importance {
@@ -33,6 +41,8 @@ enum Importance {
     One,
     /// The importance over the number of channels: a mean where a sum is wanted.
     Averaged,
+    /// The sum of all, with the mean of all channels.
+    Summed,
     /// One of the first channel for all of them.
     OfFirst,
     /// The last channel is left out.
@@ -64,7 +74,7 @@ enum Losses {
 impl Way {
     /// As it should be.
     pub const RIGHT: Way = Way {
-        by_channel: true,
+        order: Order::Both,
         centred: true,
         importance: Importance::Given,
         batches: Batches::All,
@@ -109,15 +119,24 @@ fn loss(run: &Training, size: &Size, (first, count): (usize, usize), way: Way) -
     let Size { times, channels, .. } = *size;
     let width = times * channels;
     let readings = run.readings.narrow(0, first, count);
-    let mut x = match way.by_channel {
-        true => readings.permute(&[0, 2, 1]).reshape(&[count, width]),
-        false => readings.reshape(&[count, width]),
+    let targets = run.targets.narrow(0, first, count);
+    let turned = |x: &Tensor| x.permute(&[0, 2, 1]).reshape(&[count, width]);
+    let mut x = match way.order {
+        Order::OnlyTargets | Order::Neither => readings.reshape(&[count, width]),
+        _ => turned(&readings),
     };
     if way.centred {
         x = x.sub(&run.mean);
     }
-    let targets = run.targets.narrow(0, first, count).permute(&[0, 2, 1]).reshape(&[count, width]);
+    let targets = match way.order {
+        Order::Neither => targets.reshape(&[count, width]),
+        _ => turned(&targets),
+    };
     let wrong = run.model.forward(&x).sub(&targets);
+    let wrong = match way.order {
+        Order::ButTheLoss => turned(&wrong.reshape(&[count, times, channels])),
+        _ => wrong,
+    };
     let mut loss = Tensor::scalar(0.0);
     for channel in 0..channels {
         let wrong = wrong.narrow(1, channel * times, times);
@@ -125,6 +144,7 @@ fn loss(run: &Training, size: &Size, (first, count): (usize, usize), way: Way) -
             Importance::Given => run.importance[channel],
             Importance::One => 1.0,
             Importance::Averaged => run.importance[channel] / channels as f32,
+            Importance::Summed => run.importance.iter().sum::<f32>() / channels as f32,
             Importance::OfFirst => run.importance[0],
             Importance::ButTheLast if channel + 1 == channels => 0.0,
             Importance::ButTheLast => run.importance[channel],
@@ -151,23 +171,40 @@ const R: Way = Way::RIGHT;
 /// What somebody may have left out while mending.
 const THOUGHTS: &[Known<Way>] = &[
     (
-        Way { by_channel: false, ..R },
+        Way { order: Order::OnlyTargets, ..R },
         "7.6-not-by-channel",
         "The permute is gone along with its copy. The model and the targets want the readings \
          channel by channel, so they have to be put so. Once is enough: before the loop.",
     ),
     (
+        Way { order: Order::Neither, ..R },
+        "7.6-neither-by-channel",
+        "Neither the readings nor the targets are put channel by channel. Then the mean, which is, \
+         goes to the wrong readings, and the parts of the loss are no channels.",
+    ),
+    (
+        Way { order: Order::ButTheLoss, ..R },
+        "7.6-not-by-channel-in-loss",
+        "The forecast has all times of the first channel first. A view has to say so, with the \
+         channels before the times. The other way round each part of the loss mixes all channels.",
+    ),
+    (
         Way { centred: false, ..R },
         "7.6-not-centred",
         "The mean is no longer subtracted. What is too much is the journey of the mean in each \
-         step, \
-         not the subtraction.",
+         step, not the subtraction.",
     ),
     (
         Way { importance: Importance::One, ..R },
         "7.6-importance-lost",
         "Every channel counts the same here. One operation for all channels still has to multiply \
          each with its importance, which can be a tensor on the device.",
+    ),
+    (
+        Way { importance: Importance::Summed, ..R },
+        "7.6-importance-summed",
+        "The mean of all channels is multiplied with the sum of all importances, so every channel \
+         counts the same. Multiply the mean of each channel with its own, and then add up.",
     ),
     (
         Way { importance: Importance::OfFirst, ..R },
@@ -178,8 +215,7 @@ const THOUGHTS: &[Known<Way>] = &[
         Way { importance: Importance::Averaged, ..R },
         "7.6-mean-of-channels",
         "The loss is the sum over the channels. Here it is their mean, so that all gradients are \
-         too \
-         small by the number of channels.",
+         too small by the number of channels.",
     ),
     (
         Way { importance: Importance::ButTheLast, ..R },
@@ -196,8 +232,7 @@ const THOUGHTS: &[Known<Way>] = &[
         Way { batches: Batches::Full, ..R },
         "7.6-short-batch-dropped",
         "The last step of an epoch has fewer samples, and it is left out here. The work is less, \
-         and \
-         it is not the same work.",
+         and it is not the same work.",
     ),
     (
         Way { zeroes: false, ..R },
@@ -213,8 +248,7 @@ const THOUGHTS: &[Known<Way>] = &[
         Way { losses: Losses::Last, ..R },
         "7.6-last-loss-only",
         "Every entry is the loss of the last step. Keep a tensor for each step, and read them at \
-         the \
-         end.",
+         the end.",
     ),
     (
         Way { losses: Losses::OfEpochs, ..R },
@@ -242,8 +276,7 @@ pub fn explained(ran: &[Ran]) -> (&'static str, &'static str) {
         return (
             "7.6-no-losses",
             "No losses came back. The host must not wait for them in the loop, and somebody wants \
-             to \
-             see them: keep the tensors, and read them at the end.",
+             to see them: keep the tensors, and read them at the end.",
         );
     }
     first_that_agrees(THOUGHTS, |way| ran.iter().all(|it| agrees(it, &run(&it.size, it.seed, way))))

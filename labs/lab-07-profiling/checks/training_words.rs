@@ -8,7 +8,7 @@ use super::super::training::Counters;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     Launches,
-    HiddenBytes,
+    Packed,
     Sent,
     Waits,
     Driver,
@@ -16,13 +16,13 @@ pub enum Target {
 
 impl Target {
     pub const ALL: [Target; 5] =
-        [Target::Launches, Target::HiddenBytes, Target::Sent, Target::Waits, Target::Driver];
+        [Target::Launches, Target::Packed, Target::Sent, Target::Waits, Target::Driver];
 
     /// What was counted.
     pub fn of(self, counters: &Counters) -> u64 {
         match self {
             Target::Launches => counters.launches,
-            Target::HiddenBytes => counters.hidden_bytes,
+            Target::Packed => counters.packed,
             Target::Sent => counters.sent,
             Target::Waits => counters.waits,
             Target::Driver => counters.driver,
@@ -34,7 +34,7 @@ impl Target {
         match self {
             Target::Launches => 40,
             // All readings and all targets once, 983,040, and a little more.
-            Target::HiddenBytes => 1_000_000,
+            Target::Packed => 1_000_000,
             Target::Sent | Target::Waits => 4,
             // Batches that are kept may need a segment more than an epoch before has left.
             Target::Driver => 2,
@@ -44,7 +44,7 @@ impl Target {
     fn name(self) -> &'static str {
         match self {
             Target::Launches => "launches a step",
-            Target::HiddenBytes => "bytes of hidden copies",
+            Target::Packed => "bytes of copies, hidden or not",
             Target::Sent => "copies to the device",
             Target::Waits => "waits before the last launch",
             Target::Driver => "calls for memory, or to empty the cache",
@@ -61,10 +61,10 @@ impl Target {
         format!("{}: at most {}", self.name(), self.most())
     }
 
-    fn problem(self) -> Problem {
+    pub fn problem(self) -> Problem {
         match self {
             Target::Launches => Problem::LaunchBound,
-            Target::HiddenBytes => Problem::HiddenCopy,
+            Target::Packed => Problem::HiddenCopy,
             Target::Sent => Problem::Transfer,
             Target::Waits => Problem::Synchronization,
             Target::Driver => Problem::AllocatorStall,
@@ -78,7 +78,7 @@ impl Target {
                 "Many of the kernels are shorter than their launches, so the device waits for the \
                  host. One operation can do for all channels what a loop does for each.",
             ),
-            Target::HiddenBytes => (
+            Target::Packed => (
                 "7.6-hidden-copy",
                 "`reshape` of a permuted tensor packs it. Readings and targets are the same in \
                  every \
@@ -93,8 +93,7 @@ impl Target {
                 "7.6-waits",
                 "The host waits for the device within the loop, and then the device waits for the \
                  host. Whatever reads a number of the device waits. Keep the losses as tensors, \
-                 and \
-                 read them behind the loop.",
+                 and read them behind the loop.",
             ),
             Target::Driver => (
                 "7.6-driver",
@@ -133,8 +132,7 @@ pub fn of(
         return Some((
             "7.6-pinned",
             "Pinned memory makes a copy that nobody waits for. Here the same numbers are pinned \
-             and \
-             copied in each step. They never change: send them once, before the loop.",
+             and copied in each step. They never change: send them once, before the loop.",
         ));
     }
     if missed.contains(&Target::Waits) && counters.fetched == 0 && counters.sent <= 4 {
@@ -144,8 +142,34 @@ pub fn of(
              keeps its work in order without that.",
         ));
     }
+    if let Some(words) = of_copies(missed, counters) {
+        return Some(words);
+    }
     let first = dearest.find_map(|problem| missed.iter().find(|it| it.problem() == problem));
     Some(first.unwrap_or(&missed[0]).words())
+}
+
+/// Key and words for copies that the diagnosis does not call hidden, or that the loop's lines do
+/// not show.
+fn of_copies(missed: &[Target], counters: &Counters) -> Option<(&'static str, &'static str)> {
+    let most = Target::Packed.most();
+    if !missed.contains(&Target::Packed) {
+        return None;
+    }
+    if counters.copied > most {
+        return Some((
+            "7.6-copied",
+            "The copies are no longer hidden, and they are made all the same: `copy` moves every \
+             number. Put each reading and each target in order once, before the loop.",
+        ));
+    }
+    (counters.packed_backward > most).then_some((
+        "7.6-gradient-packed",
+        "The forward pass packs nothing any more, and the backward pass does. The gradient of a \
+         mean is one number that is expanded to all places. A view takes it on its way back only \
+         if its numbers lie one behind the other, so it is packed. Take the view before the \
+         squares: what arrives there is the gradient of a product, and that is packed already.",
+    ))
 }
 
 /// Bytes of some losses.

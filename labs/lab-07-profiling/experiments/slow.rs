@@ -18,7 +18,7 @@ pub fn run(args: &LabArgs, output: &mut Output) -> Result<(), String> {
     output.say(&format!("{whose}, {} steps on a T4. All times are modelled.\n", PROFILED.steps()));
     for (name, count) in [
         ("launches a step", counters.launches),
-        ("bytes of hidden copies", counters.hidden_bytes),
+        ("bytes of copies, hidden or not", counters.packed),
         ("copies to the device", counters.sent),
         ("waits before the last launch", counters.waits),
         ("calls for memory, or to empty the cache", counters.driver),

@@ -24,8 +24,12 @@ struct Loop {
 enum Packs {
     Once,
     EachStep,
-    /// Nothing is put channel by channel.
+    /// In each step, by `copy`.
+    CopiedEachStep,
+    /// The readings are not put channel by channel.
     Never,
+    /// And the targets are not either.
+    NeverEither,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -40,12 +44,18 @@ enum Mean {
 #[derive(Clone, Copy, PartialEq)]
 enum Loss {
     OfAll,
+    /// The squares are viewed, not the differences.
+    SquaresViewed,
     ByChannel,
     /// By channel, in operations on all samples that were cut up once.
     OneChannelLess,
     Unweighted,
     MeanOfChannels,
     WeightOfFirst,
+    /// The mean of all, with the sum of the weights.
+    WeightsSummed,
+    /// The times before the channels.
+    TimesFirst,
     /// In the host's memory.
     OnHost,
 }
@@ -98,7 +108,8 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
     let samples = run.readings.shape()[0];
     let mut optimizer = Sgd::new(run.model.parameters(), run.rate);
     let once = (packed(run, &run.readings, way.packs), run.mean.to(run.device));
-    let targets = packed(run, &run.targets, Packs::Once);
+    let of_targets = if way.packs == Packs::NeverEither { Packs::NeverEither } else { Packs::Once };
+    let targets = packed(run, &run.targets, of_targets);
     let weights = weights(run);
     let mut epochs = Vec::new();
     for _ in 0..run.epochs {
@@ -118,6 +129,10 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
                 if way.batches == Batches::First { (0, run.batch) } else { (first, count) };
             let x = match way.packs {
                 Packs::EachStep => packed(run, &run.readings.narrow(0, first, count), Packs::Once),
+                Packs::CopiedEachStep => {
+                    let turned = run.readings.narrow(0, first, count).permute(&[0, 2, 1]).copy();
+                    turned.view(&[count, run.mean.numel()])
+                }
                 _ => once.0.narrow(0, first, count),
             };
             let x = match way.mean {
@@ -143,8 +158,8 @@ fn train(run: &Training, way: Loop) -> Vec<f32> {
 fn packed(run: &Training, readings: &Tensor, packs: Packs) -> Tensor {
     let (samples, width) = (readings.shape()[0], run.mean.numel());
     match packs {
-        Packs::Never => readings.reshape(&[samples, width]),
-        Packs::EachStep => readings.clone(),
+        Packs::Never | Packs::NeverEither => readings.reshape(&[samples, width]),
+        Packs::EachStep | Packs::CopiedEachStep => readings.clone(),
         _ => readings.permute(&[0, 2, 1]).reshape(&[samples, width]),
     }
 }
@@ -162,6 +177,15 @@ fn loss(run: &Training, wrong: &Tensor, weights: &Tensor, way: Loss) -> Tensor {
     };
     match way {
         Loss::OfAll => of_channels().mul(weights).sum(),
+        Loss::SquaresViewed => {
+            let squares = wrong.mul(wrong).view(&[count, channels, times]);
+            squares.mean_dims(&[0, 2], false).mul(weights).sum()
+        }
+        Loss::TimesFirst => {
+            let wrong = wrong.view(&[count, times, channels]);
+            wrong.mul(&wrong).mean_dims(&[0, 1], false).mul(weights).sum()
+        }
+        Loss::WeightsSummed => of_channels().mean().mul(&weights.sum()),
         Loss::Unweighted => of_channels().sum(),
         Loss::MeanOfChannels => of_channels().mul(weights).mean(),
         Loss::WeightOfFirst => of_channels().mul_scalar(run.importance[0]).sum(),
@@ -214,7 +238,8 @@ fn loops(diagnosis: &'static str, name: &'static str, train: fn(&Training) -> Ve
 
 pub fn mistakes() -> Vec<Wrong> {
     let mut all = slow();
-    all.extend(wrong_results());
+    all.extend(wrong_losses());
+    all.extend(wrong_steps());
     all
 }
 
@@ -223,6 +248,12 @@ fn slow() -> Vec<Wrong> {
     vec![
         loops("7.6-hidden-copy", "packs each batch", |run| {
             train(run, Loop { packs: Packs::EachStep, ..GOOD })
+        }),
+        loops("7.6-copied", "copies each batch", |run| {
+            train(run, Loop { packs: Packs::CopiedEachStep, ..GOOD })
+        }),
+        loops("7.6-gradient-packed", "views the squares", |run| {
+            train(run, Loop { loss: Loss::SquaresViewed, ..GOOD })
         }),
         loops("7.6-transfer", "sends the mean in each step", |run| {
             train(run, Loop { mean: Mean::EachStep, ..GOOD })
@@ -248,11 +279,20 @@ fn slow() -> Vec<Wrong> {
     ]
 }
 
-/// Something else was taken out.
-fn wrong_results() -> Vec<Wrong> {
+/// Something else was taken out of the loss.
+fn wrong_losses() -> Vec<Wrong> {
     vec![
         loops("7.6-not-by-channel", "the permute is gone", |run| {
             train(run, Loop { packs: Packs::Never, ..GOOD })
+        }),
+        loops("7.6-neither-by-channel", "both permutes are gone", |run| {
+            train(run, Loop { packs: Packs::NeverEither, ..GOOD })
+        }),
+        loops("7.6-not-by-channel-in-loss", "a view with the times first", |run| {
+            train(run, Loop { loss: Loss::TimesFirst, ..GOOD })
+        }),
+        loops("7.6-importance-summed", "the sum of the importances", |run| {
+            train(run, Loop { loss: Loss::WeightsSummed, ..GOOD })
         }),
         loops("7.6-not-centred", "the mean is gone", |run| {
             train(run, Loop { mean: Mean::Forgotten, ..GOOD })
@@ -269,6 +309,12 @@ fn wrong_results() -> Vec<Wrong> {
         loops("7.6-channel-left-out", "one channel less", |run| {
             train(run, Loop { loss: Loss::OneChannelLess, ..GOOD })
         }),
+    ]
+}
+
+/// Something else was taken out of the steps, or of what is kept of them.
+fn wrong_steps() -> Vec<Wrong> {
+    vec![
         loops("7.6-first-batch-again", "the first batch in each step", |run| {
             train(run, Loop { batches: Batches::First, ..GOOD })
         }),

@@ -54,6 +54,13 @@ fn each_of_the_five_faults_is_found_in_its_line() {
         let profile = training::profiled(size, Device::Sim(0), seed, stub::train);
         let diagnosis = profile.expect("the simulated GPU works").diagnosis();
         println!("{diagnosis}");
+        // Included from here, and still named as everywhere.
+        let text = diagnosis.to_string();
+        let paths: Vec<&str> = text.lines().filter_map(|it| it.split(", at ").nth(1)).collect();
+        assert!(
+            !paths.is_empty() && paths.iter().all(|it| it.starts_with("labs/lab-07")),
+            "{text}"
+        );
         for (problem, text) in FAULTS {
             // The A100's memory moves what is packed in less than a hundredth of the time.
             if problem == Problem::HiddenCopy && gpu != sim::Gpu::T4 {

@@ -60,7 +60,7 @@ pub fn train(run: &Training) -> Vec<f32> {
         for first in (0..samples).step_by(run.batch) {
             let count = run.batch.min(samples - first);
             optimizer.zero_grad(true);
-            // All that the last step has used is for this one to have.
+            // Each step begins with all of the memory free.
             memory::empty_cache(run.device);
             let by_channel = |x: &Tensor| {
                 let turned = x.narrow(0, first, count).permute(&[0, 2, 1]);

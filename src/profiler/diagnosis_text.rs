@@ -84,7 +84,8 @@ impl Profile {
         let copies: Vec<&&Event> = events.iter().filter(|event| event.kind == Kind::Copy).collect();
         let mut advice = match copies.iter().any(|copy| is_pageable(copy)) {
             true => {
-                "the host waits for pageable memory: `pin_memory` and `to_non_blocking` do not."
+                "the host waits for a copy from pageable memory, and not for one from pinned \
+                 memory (`pin_memory`, then `to_non_blocking`)."
             }
             false => "this memory is pinned, so that the host need not wait for it.",
         }
@@ -96,6 +97,21 @@ impl Profile {
         }
         advice
     }
+}
+
+/// A path as on every system, so that two of them print the same, and without the folders that it
+/// leaves again: `tests/../labs/main.rs` is what the compiler calls a file of another folder.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match parts.last() {
+            Some(&last) if part == ".." && !last.is_empty() && last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 fn is_load(event: &Event) -> bool {
@@ -111,8 +127,7 @@ impl fmt::Display for Finding {
             write!(f, ", {}", memory(self.bytes as i64))?;
         }
         match self.at {
-            // As on every system, so that two of them print the same.
-            Some(at) => write!(f, ", at {}:{}", at.file().replace('\\', "/"), at.line())?,
+            Some(at) => write!(f, ", at {}:{}", plain(at.file()), at.line())?,
             None => f.write_str(", at a line that is not known")?,
         }
         write!(f, ": {}", self.what)

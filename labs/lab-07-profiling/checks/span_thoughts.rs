@@ -19,6 +19,8 @@ pub enum Thought {
     EqualsApart,
     EqualsReversed,
     EqualsEachOther,
+    LastOfEquals,
+    NextOnThread,
     LatestBegun,
     ByName,
     OfOwnNameKept,
@@ -100,7 +102,8 @@ fn parents(spans: &[Span], at: usize, thought: Thought) -> Vec<usize> {
         NextOfAnyThread => {
             (at + 1..spans.len()).find(|&outer| spans[outer].start_ns <= spans[at].start_ns)
         }
-        EqualsReversed => around().rev().min_by_key(length),
+        NextOnThread => (at + 1..spans.len()).find(|&it| spans[it].thread == spans[at].thread),
+        EqualsReversed | LastOfEquals => around().rev().min_by_key(length),
         Outermost => around().max_by_key(length),
         LatestBegun => {
             let begun = |outer: &usize| {
@@ -151,6 +154,8 @@ pub fn known() -> Vec<Known<Thought>> {
         known(EqualsApart, ("7.1-equals-apart", EQUAL_WORDS)),
         known(EqualsReversed, ("7.1-equals-reversed", EQUAL_WORDS)),
         known(EqualsEachOther, ("7.1-equals-each-other", EQUAL_WORDS)),
+        known(LastOfEquals, ("7.1-last-of-equals", LAST_WORDS)),
+        known(NextOnThread, ("7.1-next-in-list", NEXT_WORDS)),
         known(LatestBegun, SIBLING),
         known(ByName, NAMES),
         known(OfOwnNameKept, ("7.1-own-name-kept", RECURSION_WORDS)),
@@ -209,6 +214,11 @@ const BORDER_WORDS: &str = "A part that begins or ends at the same nanosecond as
 const EQUAL_WORDS: &str = "Two spans of a thread have the same start and the same end. The one \
     that is earlier in the list was closed first, so it is the inner one: the later one is its \
     parent, and not the reverse.";
+const LAST_WORDS: &str = "Several spans of the same length are around one, and it was subtracted \
+    from the last of them. The first in the list was closed first, so it is the one nearest.";
+const NEXT_WORDS: &str = "A span was subtracted from the next one of its thread. That one has \
+    closed next, and may have begun later: two parts of one call stand one behind the other. The \
+    parent also has to begin no later.";
 const RECURSION_WORDS: &str = "A span was not subtracted from its parent because both have the \
     same name. For self times a call that a function makes to itself is a part like any other.";
 const PARTS_WORDS: &str = "The self times of the parts were subtracted, and not their totals. A \

@@ -22,6 +22,7 @@ struct Question {
 pub fn spans(imp: &Implementation, check: &mut Check) -> Result<(), Diagnosis> {
     let mut rng = check.rng();
     let mut questions = by_hand();
+    questions.extend(that_touch());
     for number in 0..30 {
         questions.push(at_random(number, &mut rng));
     }
@@ -91,6 +92,38 @@ fn list(spans: &[(&str, usize, u64, u64)]) -> Vec<Span> {
     spans.iter().map(span).collect()
 }
 
+fn question(
+    name: &str,
+    spans: &[(&str, usize, u64, u64)],
+    negative: (&'static str, &'static str),
+) -> Question {
+    Question { name: name.to_string(), spans: list(spans), negative }
+}
+
+/// Spans that begin or end with others.
+fn that_touch() -> Vec<Question> {
+    let one = 4711;
+    let borders = [
+        ("copy", one, 20, 20),
+        ("norm", one, 0, 40),
+        ("matmul", one, 40, 90),
+        ("linear", one, 40, 90),
+        ("block", one, 0, 90),
+        ("copy", one, 90, 100),
+        ("model", one, 0, 100),
+    ];
+    let equals = [
+        ("copy", one, 10, 20),
+        ("matmul", one, 0, 50),
+        ("linear", one, 0, 50),
+        ("block", one, 0, 50),
+    ];
+    vec![
+        question("parts that touch", &borders, NEGATIVE),
+        question("calls that do nothing but call", &equals, NEGATIVE),
+    ]
+}
+
 fn by_hand() -> Vec<Question> {
     let (one, two) = (4711, 36);
     let beside = [("add", one, 10, 30), ("matmul", one, 40, 90), ("linear", one, 0, 100)];
@@ -115,25 +148,11 @@ fn by_hand() -> Vec<Question> {
         ("load", two, 5, 95),
         ("step", one, 0, 100),
     ];
-    let borders = [
-        ("copy", one, 20, 20),
-        ("norm", one, 0, 40),
-        ("matmul", one, 40, 90),
-        ("linear", one, 40, 90),
-        ("block", one, 0, 90),
-        ("copy", one, 90, 100),
-        ("model", one, 0, 100),
-    ];
-    let question = |name: &str, spans: &[_], negative| {
-        let spans = list(spans);
-        Question { name: name.to_string(), spans, negative }
-    };
     vec![
         question("two parts", &beside, SIBLING),
         question("parts of parts", &nested, DESCENDANTS),
         question("a function that calls itself", &again, NAMES),
         question("two threads", &threads, THREADS),
-        question("parts that touch", &borders, NEGATIVE),
     ]
 }
 

@@ -21,6 +21,9 @@ pub enum Thought {
     FusedBias,
     NoBiasGradient,
     BiasInBackward,
+    BiasUnread,
+    OutputUnread,
+    BiasGradientUnwritten,
     OneLaunchOptimizer,
     OneLaunchLayer,
     NoOptimizer,
@@ -30,9 +33,12 @@ pub enum Thought {
     BackwardTwice,
     BytesOfWeights,
     Halves,
+    Numbers,
     BiasesForgotten,
     SgdWritesOnly,
+    GradientUnread,
     MomentumReadOnly,
+    OnlyMomentumReadOnly,
     AdamAsMomentum,
     AllAtOnce,
     Summed,
@@ -91,7 +97,8 @@ fn of_layer((flops, numbers): Kernel, y: u64, outputs: u64, thought: Thought) ->
     match thought {
         FusedBias => vec![(flops, numbers + outputs)],
         BiasFlops => vec![(flops, numbers), (y, 2 * y + outputs)],
-        BiasesForgotten => vec![(flops, numbers), (0, 2 * y)],
+        BiasesForgotten | BiasUnread => vec![(flops, numbers), (0, 2 * y)],
+        OutputUnread => vec![(flops, numbers), (0, y + outputs)],
         _ => vec![(flops, numbers), (0, 2 * y + outputs)],
     }
 }
@@ -105,7 +112,7 @@ fn of_backward(
 ) -> Vec<Kernel> {
     let product = (flops, numbers);
     let bias = match thought {
-        BiasesForgotten => (0, y),
+        BiasesForgotten | BiasGradientUnwritten => (0, y),
         _ => (0, y + outputs),
     };
     let mut kernels = vec![product];
@@ -123,9 +130,11 @@ fn of_optimizer(w: u64, outputs: u64, rule: Rule, thought: Thought) -> Vec<Kerne
     let of_weight = match (rule, thought) {
         (_, BytesOfWeights) => 1,
         (Rule::Sgd, SgdWritesOnly) => 2,
+        (Rule::Sgd, GradientUnread) => 2,
         (Rule::Sgd, _) => 3,
-        (Rule::SgdMomentum, MomentumReadOnly) => 4,
+        (Rule::SgdMomentum, MomentumReadOnly | OnlyMomentumReadOnly | GradientUnread) => 4,
         (Rule::SgdMomentum, _) | (Rule::AdamW, AdamAsMomentum | MomentumReadOnly) => 5,
+        (Rule::AdamW, GradientUnread) => 6,
         (Rule::AdamW, _) => 7,
     };
     match thought {
@@ -138,7 +147,11 @@ fn of_optimizer(w: u64, outputs: u64, rule: Rule, thought: Thought) -> Vec<Kerne
 
 /// What is thought of a step.
 pub fn formula((stack, roofs): &Question, thought: Thought) -> Prediction {
-    let bytes_of = if thought == Halves { 2 } else { 4 };
+    let bytes_of = match thought {
+        Halves => 2,
+        Numbers => 1,
+        _ => 4,
+    };
     let parts = kernels(stack, thought);
     let work = |kernels: &Vec<Kernel>| Work {
         launches: kernels.len() as u64,
@@ -193,6 +206,9 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (FusedBias, "7.7-fused-bias", FUSED),
     (NoBiasGradient, "7.7-no-bias-gradient", DB),
     (BiasInBackward, "7.7-bias-in-backward", BIAS_BACK),
+    (BiasUnread, "7.7-bias-unread", BIAS_READ),
+    (OutputUnread, "7.7-output-unread", OUTPUT_READ),
+    (BiasGradientUnwritten, "7.7-db-unwritten", DB_WRITTEN),
     (OneLaunchOptimizer, "7.7-one-launch-optimizer", ONE_LAUNCH),
     (OneLaunchLayer, "7.7-one-launch-layer", LAYER_LAUNCH),
     (NoOptimizer, "7.7-no-optimizer", NO_OPTIMIZER),
@@ -202,9 +218,12 @@ pub const THOUGHTS: &[Known<Thought>] = &[
     (BackwardTwice, "7.7-backward-twice", TWICE),
     (BytesOfWeights, "7.7-bytes-of-weights", OF_WEIGHTS),
     (Halves, "7.7-two-bytes", TWO_BYTES),
+    (Numbers, "7.7-numbers-as-bytes", NUMBERS),
     (BiasesForgotten, "7.7-biases", BIASES),
     (SgdWritesOnly, "7.7-sgd-numbers", SGD),
+    (GradientUnread, "7.7-gradient-unread", GRADIENT),
     (MomentumReadOnly, "7.7-state-is-written", STATE),
+    (OnlyMomentumReadOnly, "7.7-momentum-is-written", MOMENTUM),
     (AdamAsMomentum, "7.7-adam-numbers", ADAM),
     (AllAtOnce, "7.7-all-at-once", AT_ONCE),
     (Summed, "7.7-summed", SUMMED),
@@ -235,6 +254,12 @@ const DB: &str = "The gradient of the bias was not counted. It is the sum of dy 
     one kernel a layer.";
 const BIAS_BACK: &str = "The bias was counted twice in the backward pass. Adding it leaves dy as \
     it is; only the sum for db is computed.";
+const BIAS_READ: &str = "Adding the bias reads the bias, too: a number for each output, beside y \
+    twice.";
+const OUTPUT_READ: &str = "Adding the bias in place reads y before it writes y. So y moves twice, \
+    and the bias once.";
+const DB_WRITTEN: &str = "The kernel for db reads dy and writes db: a number for each output was \
+    forgotten.";
 const ONE_LAUNCH: &str = "The optimizer was counted as one launch. Here it launches a kernel for \
     each parameter: a weight and a bias a layer. (PyTorch's `foreach` and `fused` exist to save \
     these launches.)";
@@ -253,9 +278,14 @@ const TWICE: &str = "The backward pass was taken to be twice the forward pass. T
 const OF_WEIGHTS: &str = "The optimizer was counted as moving each weight once. It reads the \
     weight, its gradient and its state, and writes the weight and the state.";
 const TWO_BYTES: &str = "A number was counted as 2 bytes. An `f32` has 4.";
+const NUMBERS: &str = "Numbers were counted as bytes. An `f32` has 4 of them.";
 const BIASES: &str = "Biases were forgotten. They are read when they are added, written as db, and \
     have a launch of the optimizer each.";
 const SGD: &str = "SGD reads the weight and its gradient and writes the weight: 3 numbers.";
+const GRADIENT: &str = "The gradient was left out. The optimizer reads it, and does not write it: \
+    one number for each weight.";
+const MOMENTUM: &str = "Momentum was counted once. SGD reads and writes it, beside the weight, \
+    which is read and written too, and the gradient, which is read: 5 numbers.";
 const STATE: &str = "The state of the optimizer was counted once. It is read and written: that is \
     two numbers for each one that is kept.";
 const ADAM: &str = "AdamW was counted like SGD with momentum. It keeps two numbers for each \

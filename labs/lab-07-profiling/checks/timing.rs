@@ -114,14 +114,11 @@ fn explained(cases: &[Case], answers: &[u64]) -> (&'static str, String) {
     }
 }
 
-/// The worst fault, and how many are left behind it.
+/// The worst fault, and whether others are left behind it.
 fn in_words(faults: &[Fault]) -> (&'static str, String) {
     let (key, words) = faults[0];
-    let more = match faults.len() - 1 {
-        0 => String::new(),
-        1 => " One more fault is left behind this one.".to_string(),
-        count => format!(" {count} more faults are left behind this one."),
-    };
+    // Mending one can bring another to light, so they are not counted.
+    let more = if faults.len() > 1 { " More is wrong behind that." } else { "" };
     (key, format!("{words}{more}"))
 }
 

@@ -61,8 +61,9 @@ pub const LAUNCHES: Fault = (
 pub const QUEUED: Fault = (
     "7.3-queued-before",
     "The clock was started while the GPU still had work from before. Whoever waits at the end \
-     waits for that work too, and counts it. An event is done when all before it is done, so \
-     between two events of a stream there is only what was put there between them.",
+     waits for that work too, and counts it. On an idle GPU it is the first launch and the moment \
+     in which the host wakes up. An event is done when all before it is done, so between two \
+     events of a stream there is only what was put there between them.",
 );
 const HOST_CLOCK: Fault = (
     "7.3-host-clock",

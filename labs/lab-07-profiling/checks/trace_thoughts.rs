@@ -20,6 +20,7 @@ pub enum Time {
     FloatsSubtracted,
     FloatNanosecondsSubtracted,
     OfFirstInList,
+    OfFirstSigned,
     OfProcess,
     OfLane,
     DurIsEnd,
@@ -93,6 +94,10 @@ pub fn times(events: &[Event], at: usize, thought: Time) -> (f64, f64) {
             (event.start_ns as f64 - base as f64) / 1000.0,
             (event.end_ns as f64 - event.start_ns as f64) / 1000.0,
         ),
+        Time::OfFirstSigned => {
+            let start = event.start_ns as i64 - events[0].start_ns as i64;
+            (start as f64 / 1000.0, exact(length))
+        }
         Time::DurIsEnd => (exact(start), exact(event.end_ns - base)),
         Time::Single => (single(start), single(length)),
         _ => (exact(start), exact(length)),
@@ -192,6 +197,7 @@ pub const TIMES: &[Known<Time>] = &[
     (Time::Seconds, "7.4-seconds", words::UNIT),
     (Time::DurIsEnd, "7.4-dur-is-end", words::DUR),
     (Time::OfFirstInList, "7.4-first-in-list", words::FIRST_IN_LIST),
+    (Time::OfFirstSigned, "7.4-negative", words::FIRST_IN_LIST),
     (Time::OfProcess, "7.4-own-clock-of-process", words::ONE_CLOCK),
     (Time::OfLane, "7.4-own-clock-of-lane", words::ONE_CLOCK),
     (Time::Whole, "7.4-whole-microseconds", words::WHOLE),

@@ -11,6 +11,7 @@ pub fn mistakes() -> Vec<Wrong> {
     let mut all = of_the_parent();
     all.extend(of_names());
     all.extend(of_borders());
+    all.extend(of_equals());
     all.extend(of_the_parts());
     all.extend(of_one_part());
     all.extend(of_the_result());
@@ -87,6 +88,12 @@ fn of_the_parent() -> Vec<Wrong> {
                 outermost.into_iter().collect()
             })
         }),
+        spans("7.1-next-in-list", "the next of the thread", |spans| {
+            minus(spans, |spans, at| {
+                let next = (at + 1..spans.len()).find(|&i| spans[i].thread == spans[at].thread);
+                next.into_iter().collect()
+            })
+        }),
         spans("7.1-sibling", "what began last", |spans| {
             minus(spans, |spans, at| {
                 let inner = &spans[at];
@@ -142,6 +149,11 @@ fn of_borders() -> Vec<Wrong> {
                 shortest(spans, at, |a, b| a.start_ns <= b.start_ns && b.end_ns < a.end_ns)
             })
         }),
+    ]
+}
+
+fn of_equals() -> Vec<Wrong> {
+    vec![
         spans("7.1-equals-apart", "longer", |spans| {
             minus(spans, |spans, at| {
                 shortest(spans, at, |a, b| around(a, b) && length(a) > length(b))
@@ -163,6 +175,19 @@ fn of_borders() -> Vec<Wrong> {
                 open.push(at);
             }
             times
+        }),
+        spans("7.1-last-of-equals", "the last of the shortest", |spans| {
+            minus(spans, |spans, at| {
+                let (mut last, mut least) = (None, u64::MAX);
+                for outer in at + 1..spans.len() {
+                    let fits = spans[outer].thread == spans[at].thread
+                        && around(&spans[outer], &spans[at]);
+                    if fits && length(&spans[outer]) <= least {
+                        (last, least) = (Some(outer), length(&spans[outer]));
+                    }
+                }
+                last.into_iter().collect()
+            })
         }),
         spans("7.1-equals-each-other", "any other one", |spans| {
             minus(spans, |spans, at| shortest(spans, at, around))

@@ -202,6 +202,15 @@ fn of_biases() -> Vec<Wrong> {
             all.extend(biases.iter().map(|kernel| Kernel { what: Db, ..*kernel }));
             summed(&all, roofs)
         }),
+        says("7.7-bias-unread", "y in and out", |stack, roofs| {
+            moving(stack, roofs, Bias, |kernel| 2 * kernel.y)
+        }),
+        says("7.7-output-unread", "the bias in, y out", |stack, roofs| {
+            moving(stack, roofs, Bias, |kernel| kernel.y + kernel.outputs)
+        }),
+        says("7.7-db-unwritten", "dy in", |stack, roofs| {
+            moving(stack, roofs, Db, |kernel| kernel.y)
+        }),
         says("7.7-bias-flops", "additions are operations", |stack, roofs| {
             changed(stack, roofs, |kernel| match kernel.what {
                 Bias => Some(Kernel { flops: kernel.y, ..kernel }),
@@ -270,6 +279,12 @@ fn of_optimizers() -> Vec<Wrong> {
         says("7.7-state-is-written", "state moves once", |stack, roofs| {
             with_numbers(stack, roofs, |rule| [3, 4, 5][rule as usize])
         }),
+        says("7.7-gradient-unread", "weight and state", |stack, roofs| {
+            with_numbers(stack, roofs, |rule| numbers_of(rule) - 1)
+        }),
+        says("7.7-momentum-is-written", "momentum moves once", |stack, roofs| {
+            with_numbers(stack, roofs, |rule| [3, 4, 7][rule as usize])
+        }),
         says("7.7-adam-numbers", "AdamW as momentum", |stack, roofs| {
             with_numbers(stack, roofs, |rule| numbers_of(rule).min(5))
         }),
@@ -280,6 +295,14 @@ fn of_counts() -> Vec<Wrong> {
     vec![
         says("7.7-one-flop", "a multiply-add is one", |stack, roofs| {
             changed(stack, roofs, |it| Some(Kernel { flops: it.flops / 2, ..it }))
+        }),
+        says("7.7-numbers-as-bytes", "a byte a number", |stack, roofs| {
+            let roofs = Roofs { bytes_per_s: 4 * roofs.bytes_per_s, ..*roofs };
+            let mut prediction = solution::predict(stack, &roofs);
+            prediction.forward.bytes /= 4;
+            prediction.backward.bytes /= 4;
+            prediction.optimizer.bytes /= 4;
+            prediction
         }),
         says("7.7-two-bytes", "2 bytes a number", |stack, roofs| {
             let roofs = Roofs { bytes_per_s: 2 * roofs.bytes_per_s, ..*roofs };

@@ -182,6 +182,13 @@ fn of_the_beginning() -> Vec<Wrong> {
                 [start, length(events, at)].map(exact)
             })
         }),
+        trace("7.4-negative", "the first of the list, with a sign", |events| {
+            timed(events, |events, at| {
+                let start = events[at].start_ns as i64 - events[0].start_ns as i64;
+                let sign = if start < 0 { "-" } else { "" };
+                [format!("{sign}{}", exact(start.unsigned_abs())), exact(length(events, at))]
+            })
+        }),
         trace("7.4-own-clock-of-process", "each process from 0", |events| {
             timed(events, |events, at| {
                 let mut own = events.to_vec();

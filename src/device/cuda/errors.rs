@@ -15,11 +15,11 @@ const DRIVER: (u32, u32) = (12, 1);
 const CAPABILITY: (u32, u32) = (7, 5);
 
 /// A code, its name without `CUDA_ERROR_`, and the sentence.
-type Row = (i32, &'static str, &'static str);
+pub(super) type Row = (i32, &'static str, &'static str);
 
 /// Errors of one call: the device goes on working.
 #[rustfmt::skip]
-const CALL: &[Row] = &[
+pub(super) const CALL: &[Row] = &[
     (1, "INVALID_VALUE", "the driver refuses an argument, e.g. parameters that the kernel does not \
         have"),
     (OUT_OF_MEMORY, "OUT_OF_MEMORY", "the GPU has too little memory left for this; drop tensors \
@@ -62,7 +62,7 @@ const CALL: &[Row] = &[
 
 /// Errors after which a device does nothing any more in this process.
 #[rustfmt::skip]
-const FATAL: &[Row] = &[
+pub(super) const FATAL: &[Row] = &[
     (214, "ECC_UNCORRECTABLE", "the GPU's memory has an error that could not be corrected"),
     (220, "NVLINK_UNCORRECTABLE", "a link between GPUs has an error that could not be corrected"),
     (226, "CONTAINED", "the GPU's memory had an error, and this process was using the place"),
@@ -125,46 +125,4 @@ pub(super) fn check_gpu(name: &str, capability: (u32, u32)) -> Result<(), String
     }
     let (major, minor) = capability;
     Err(format!("{}; {name} has {major}.{minor}", explain(NO_BINARY, None)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_sentence_names_the_error_and_says_what_to_do() {
-        let mut codes: Vec<i32> = CALL.iter().chain(FATAL).map(|row| row.0).collect();
-        for &code in &codes {
-            let said = explain(code, None);
-            println!("{said}");
-            assert!(said.starts_with("CUDA_ERROR_") && said.contains(&format!("({code}): ")));
-            assert!(!said.contains("  ") && !said.ends_with('.'), "{said}");
-            assert_eq!(said.contains("start the program again"), is_fatal(code), "{said}");
-        }
-        codes.sort_unstable();
-        assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "a code stands twice");
-    }
-
-    #[test]
-    fn an_unknown_code_has_the_name_that_the_driver_gives_it() {
-        let said = explain(916, Some("CUDA_ERROR_KEY_ROTATION"));
-        assert!(said.starts_with("CUDA_ERROR_KEY_ROTATION (916); "), "{said}");
-        assert!(explain(12_345, None).starts_with("an error without a name (12345); "));
-    }
-
-    #[test]
-    fn old_drivers_and_old_gpus_are_refused_by_name() {
-        assert_eq!((version(12_010), version(13_000)), ((12, 1), (13, 0)));
-        assert_eq!((check_driver(12_010), check_driver(13_000)), (Ok(()), Ok(())));
-        let said = check_driver(11_080).unwrap_err();
-        println!("{said}");
-        assert!(said.starts_with("CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): "), "{said}");
-        assert!(said.contains("12.1 (R530)") && said.contains("CUDA 11.8: update it"), "{said}");
-        assert!(check_driver(12_000).is_err());
-        assert_eq!((check_gpu("T4", (7, 5)), check_gpu("H200", (9, 0))), (Ok(()), Ok(())));
-        let said = check_gpu("NVIDIA GeForce GTX 1080", (6, 1)).unwrap_err();
-        println!("{said}");
-        assert!(said.starts_with("CUDA_ERROR_NO_BINARY_FOR_GPU (209): "), "{said}");
-        assert!(said.ends_with("; NVIDIA GeForce GTX 1080 has 6.1"), "{said}");
-    }
 }

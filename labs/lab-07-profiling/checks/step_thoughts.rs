@@ -129,8 +129,7 @@ fn of_backward(
 fn of_optimizer(w: u64, outputs: u64, rule: Rule, thought: Thought) -> Vec<Kernel> {
     let of_weight = match (rule, thought) {
         (_, BytesOfWeights) => 1,
-        (Rule::Sgd, SgdWritesOnly) => 2,
-        (Rule::Sgd, GradientUnread) => 2,
+        (Rule::Sgd, SgdWritesOnly | GradientUnread) => 2,
         (Rule::Sgd, _) => 3,
         (Rule::SgdMomentum, MomentumReadOnly | OnlyMomentumReadOnly | GradientUnread) => 4,
         (Rule::SgdMomentum, _) | (Rule::AdamW, AdamAsMomentum | MomentumReadOnly) => 5,

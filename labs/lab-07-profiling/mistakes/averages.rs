@@ -334,13 +334,12 @@ fn of_clocks() -> Vec<Wrong> {
             rows
         }),
         averages("7.2-self-device-less-parts", "as on the CPU", |calls, by_shape| {
-            let key = |call: &Call| (call.name.clone(), call.shapes.clone());
             let mut rows = right(calls, by_shape);
             for part in calls {
                 let Some(parent) = part.parent else { continue };
-                let (name, shapes) = key(&calls[parent]);
+                let Call { name, shapes, .. } = &calls[parent];
                 let of_key =
-                    |row: &&mut Row| row.name == name && (!by_shape || row.shapes == shapes);
+                    |row: &&mut Row| row.name == *name && (!by_shape || row.shapes == *shapes);
                 for row in rows.iter_mut().filter(of_key) {
                     row.self_device_ns = row.self_device_ns.wrapping_sub(part.kernels_ns);
                 }

@@ -291,27 +291,25 @@ fn of_optimizers() -> Vec<Wrong> {
     ]
 }
 
+/// With so many times fewer bytes.
+fn with_bytes_over(stack: &Stack, roofs: &Roofs, by: u64) -> Prediction {
+    let roofs = Roofs { bytes_per_s: by * roofs.bytes_per_s, ..*roofs };
+    let mut prediction = solution::predict(stack, &roofs);
+    prediction.forward.bytes /= by;
+    prediction.backward.bytes /= by;
+    prediction.optimizer.bytes /= by;
+    prediction
+}
+
 fn of_counts() -> Vec<Wrong> {
     vec![
         says("7.7-one-flop", "a multiply-add is one", |stack, roofs| {
             changed(stack, roofs, |it| Some(Kernel { flops: it.flops / 2, ..it }))
         }),
         says("7.7-numbers-as-bytes", "a byte a number", |stack, roofs| {
-            let roofs = Roofs { bytes_per_s: 4 * roofs.bytes_per_s, ..*roofs };
-            let mut prediction = solution::predict(stack, &roofs);
-            prediction.forward.bytes /= 4;
-            prediction.backward.bytes /= 4;
-            prediction.optimizer.bytes /= 4;
-            prediction
+            with_bytes_over(stack, roofs, 4)
         }),
-        says("7.7-two-bytes", "2 bytes a number", |stack, roofs| {
-            let roofs = Roofs { bytes_per_s: 2 * roofs.bytes_per_s, ..*roofs };
-            let mut prediction = solution::predict(stack, &roofs);
-            prediction.forward.bytes /= 2;
-            prediction.backward.bytes /= 2;
-            prediction.optimizer.bytes /= 2;
-            prediction
-        }),
+        says("7.7-two-bytes", "2 bytes a number", |stack, roofs| with_bytes_over(stack, roofs, 2)),
     ]
 }
 
